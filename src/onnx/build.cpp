@@ -14,6 +14,7 @@ namespace {
 
 /// More nodes than any model has: functions of functions can make endless ones of a short file.
 constexpr size_t kMostNodes = 200'000;
+constexpr size_t kMostParts = 1'000'000;  // inputs, outputs, attributes of nodes and functions: a function has them anew at each call
 
 /// The names that a graph sees: its own, then those of the graphs around it.
 struct Scope {
@@ -145,11 +146,17 @@ class Builder {
     return free;
   }
 
+  void count_parts(size_t more) {
+    parts_ += more;
+    if (parts_ > kMostParts) fail("its nodes have more than ", kMostParts, " inputs, outputs and attributes");
+  }
+
   void add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, Graph& graph) {
     for (const NodeProto& node : nodes) {
       const std::string name = node.name.empty() ? str("node ", count_) : str("node ", io::in_quotes(node.name));
       ++count_;
       if (count_ > kMostNodes) fail("it has more than ", kMostNodes, " nodes");
+      count_parts(node.inputs.size() + node.outputs.size() + node.attributes.size());
       const std::string shown = str(name, " (", io::shown(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type), ")");
       try {
         add_node(node, shown, scope, graph);
@@ -262,6 +269,7 @@ class Builder {
                .opsets = scope.opsets,
                .depth = scope.depth + 1};
     if (body.depth > kMostDepth) fail("its functions are nested more than ", kMostDepth, " deep");
+    count_parts(function.inputs.size() + function.defaults.size() + function.opsets.size());
     for (const OpsetProto& opset : function.opsets) body.opsets[opset.domain == "ai.onnx" ? "" : opset.domain] = opset.version;
     for (const AttributeProto& attribute : function.defaults) body.bound[attribute.name] = &attribute;
     for (const AttributeProto& attribute : proto.attributes) {
@@ -302,7 +310,7 @@ class Builder {
   const Site site_;
   Built built_;
   int places_ = 0;
-  size_t count_ = 0;
+  size_t count_ = 0, parts_ = 0;
   std::set<std::string> names_, settings_, computed_, missing_;
   std::map<std::string, int> uses_;
   std::map<std::pair<std::string, std::string>, const FunctionProto*> functions_;

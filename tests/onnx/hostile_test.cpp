@@ -95,6 +95,22 @@ TEST(HostileOnnx, FunctionsAreNotNestedForever) {
   EXPECT_NE(error_of([] { (void)td::onnx::load("endless.onnx"); }).find("its functions are nested more than 24 deep"), std::string::npos);
 }
 
+TEST(HostileOnnx, CallsOfAFunctionCountWithItsInputs) {
+  // 400 calls of a function that calls another one 400 times; that one has no nodes, but 100 inputs.
+  const auto call = [](const std::string& name) { return Message().bytes(4, name).bytes(7, "f"); };
+  Message graph, many, empty;
+  many.bytes(1, "Many").bytes(10, "f");
+  empty.bytes(1, "Empty").bytes(10, "f");
+  for (int i = 0; i < 400; ++i) {
+    graph.message(1, call("Many"));
+    many.message(7, call("Empty"));
+  }
+  for (int i = 0; i < 100; ++i) empty.bytes(4, "i" + std::to_string(i));
+  write_file("calls.onnx", Message().message(7, graph).message(25, many).message(25, empty).str());
+  EXPECT_NE(error_of([] { (void)td::onnx::load("calls.onnx"); }).find("its nodes have more than 1000000 inputs, outputs and attributes"),
+            std::string::npos);
+}
+
 TEST(HostileOnnx, ResultsAreNotLargerThanTheMachine) {
   const auto error = [](const GraphBuilder& graph, const td::Tensor& x) {
     write_file("large.onnx", graph.file());

@@ -99,7 +99,7 @@ bool Run::look_for_files() {
     for (const std::string& path : event_files(folder)) {
       if (!known_.insert(path).second) continue;
       files_.emplace_back(path);
-      given_up_.push_back(0);
+      given_up_.emplace_back();
       found = true;
     }
   return found;
@@ -128,12 +128,13 @@ bool Run::read(size_t most) {
   news = read_summary() || news;
   behind_ = false;
   for (size_t i = 0; i < files_.size(); ++i) {
-    if (given_up_[i]) continue;
     std::error_code error;
-    if (!fs::exists(files_[i].path(), error)) {
+    const uintmax_t size = fs::file_size(files_[i].path(), error);
+    if (error || (given_up_[i] && size < *given_up_[i])) {  // it is gone, or another one
       start_again();
       return true;
     }
+    if (given_up_[i]) continue;
     bool took = false;
     try {
       const bool more = files_[i].read(
@@ -151,7 +152,7 @@ bool Run::read(size_t most) {
       start_again();
       return true;
     } catch (const Error& e) {
-      given_up_[i] = 1;
+      given_up_[i] = size;
       trouble_ = e.what();
       took = true;
     }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -66,7 +67,7 @@ class Run {
   std::string name_;
   std::filesystem::path folder_;
   std::vector<io::EventReader> files_;
-  std::vector<char> given_up_;  // of each file: it is damaged
+  std::vector<std::optional<uintmax_t>> given_up_;  // of each file: its size when it was found damaged
   std::set<std::string> known_;
   std::map<std::string, Curve> curves_;
   std::map<std::string, std::vector<Stored>> pictures_, histograms_;
