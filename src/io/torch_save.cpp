@@ -4,6 +4,7 @@
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "io/file.h"
+#include "io/named.h"
 #include "io/pickle.h"
 #include "io/torch_file.h"
 #include "io/zip.h"
@@ -26,7 +27,7 @@ class ValueWriter {
       case Kind::Bool: return pickle_.boolean(value.to_bool());
       case Kind::Integer: return pickle_.number(value.to_int());
       case Kind::Real: return pickle_.real(value.to_double());
-      case Kind::Text: return pickle_.text(value.to_text());
+      case Kind::Text: return text(value.to_text());
       case Kind::DType: return pickle_.global("torch", name(value.to_dtype()));
       case Kind::Bytes: return bytes(value.to_text());
       case Kind::Device: return device(value.to_text());
@@ -59,6 +60,11 @@ class ValueWriter {
   [[nodiscard]] const std::vector<std::pair<Tensor, int64_t>>& storages() const { return storages_; }
 
  private:
+  void text(const std::string& value) {
+    if (!is_utf8(value))
+      fail("[save_torch] ", path_, ": the text ", in_quotes(value), " is not UTF-8, as PyTorch reads them: change it before it is saved");
+    pickle_.text(value);
+  }
   void tuple(const PlainValue& value) {
     pickle_.begin_tuple();
     for (const PlainValue& item : value.items()) write(item);

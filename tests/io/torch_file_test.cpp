@@ -188,6 +188,15 @@ TEST_P(TorchFiles, ComeBackAsTheyWereSaved) {
 }
 INSTANTIATE_TEST_SUITE_P(Devices, TorchFiles, testing::Values("cpu", "cuda:0", "cuda:1"), device_name);
 
+TEST(TorchFile, TextsAreUtf8OrTheFileIsNotWritten) {
+  io::save_torch("texts.pt", io::PlainValue::list({"gr\u00fc\u00dfe"}));
+  EXPECT_EQ(error_of([] {
+              io::save_torch("texts.pt", io::PlainValue::dict({{"r\xe1te", 0.5}}));
+            }),
+            "[save_torch] texts.pt: the text 'r\xe1te' is not UTF-8, as PyTorch reads them: change it before it is saved");
+  EXPECT_EQ(io::read_torch("texts.pt").items()[0].to_text(), "gr\u00fc\u00dfe");
+}
+
 TEST(TorchFile, ReadsOnlyTheTensorsThatAreNamed) {
   const auto some = io::load_torch(of_torch("checkpoint.pt"), td::cpu(), {"model.0.bias"});
   ASSERT_EQ(some.size(), 1U);
