@@ -91,11 +91,9 @@ class ValueWriter {
     pickle_.call();
   }
   void device(const std::string& name) {
-    const size_t colon = name.find(':');
     pickle_.global("torch", "device");
     pickle_.begin_tuple();
-    pickle_.text(name.substr(0, colon));
-    if (colon != std::string::npos) pickle_.number(int64_t{std::stoi(name.substr(colon + 1))});
+    text(name);
     pickle_.end_tuple();
     pickle_.call();
   }

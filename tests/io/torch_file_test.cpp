@@ -194,6 +194,7 @@ TEST(TorchFile, TextsAreUtf8OrTheFileIsNotWritten) {
               io::save_torch("texts.pt", io::PlainValue::dict({{"r\xe1te", 0.5}}));
             }),
             "[save_torch] texts.pt: the text 'r\xe1te' is not UTF-8, as PyTorch reads them: change it before it is saved");
+  EXPECT_NE(error_of([] { io::save_torch("texts.pt", io::PlainValue::device("\xe1")); }).find("is not UTF-8"), std::string::npos);
   EXPECT_EQ(io::read_torch("texts.pt").items()[0].to_text(), "gr\u00fc\u00dfe");
 }
 
