@@ -1,7 +1,5 @@
 // What the board reads of a run: an event file whose records are pieces of the input, in frames with right checksums or without; a
 // summary, and a trace.
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
@@ -16,15 +14,6 @@ namespace fs = std::filesystem;
 using namespace tandem::tools::board;
 
 void write(const fs::path& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-
-const fs::path& folder() {
-  static const fs::path made = [] {
-    const fs::path path = fs::temp_directory_path() / ("fuzz_board." + std::to_string(getpid()));
-    fs::create_directories(path);
-    return path;
-  }();
-  return made;
-}
 
 }  // namespace
 

@@ -51,7 +51,7 @@ void make_broken_run(const fs::path& run) {
 }
 
 fs::path make_runs() {
-  const fs::path folder = fs::temp_directory_path() / ("fuzz_board_http." + std::to_string(getpid()));
+  const fs::path& folder = fuzz::folder();
   const fs::path run = folder / "runs" / "a";
   fs::create_directories(run);
   {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "io/scratch_file.h"
 #include "support/guarded_memory.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t most);
@@ -24,6 +25,12 @@ const std::string& file_of(std::string_view bytes) {
   const bool written =
       ftruncate(descriptor, 0) == 0 && pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
   expect(written, "the file in memory could not be written");
+  return path;
+}
+
+const std::filesystem::path& folder() {
+  static const tandem::io::ScratchFile file("fuzz", "");
+  static const std::filesystem::path path = std::filesystem::path(file.path()).parent_path();
   return path;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ void read(std::string_view bytes);
 
 /// The path of a file in memory that holds `bytes`, until the next call.
 [[nodiscard]] const std::string& file_of(std::string_view bytes);
+
+/// A folder of this program's own, which goes with it where it ends as programs do.
+[[nodiscard]] const std::filesystem::path& folder();
 
 /// Ends the program, which is how a finding shows, unless `good`.
 void expect(bool good, const char* what);

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
@@ -8,17 +6,13 @@
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// A name for `file` in a folder where there is a file "weights" of 64 bytes, too, which models may refer to.
 const std::string& model_path(const std::string& file) {
   static const std::string path = [&] {
-    const fs::path folder = fs::temp_directory_path() / ("fuzz_onnx." + std::to_string(getpid()));
-    fs::create_directories(folder);
-    std::ofstream(folder / "weights", std::ios::binary) << std::string(64, '\1');
-    fs::remove(folder / "model.onnx");
-    fs::create_symlink(file, folder / "model.onnx");
-    return (folder / "model.onnx").string();
+    const std::filesystem::path model = fuzz::folder() / "model.onnx";
+    std::ofstream(fuzz::folder() / "weights", std::ios::binary) << std::string(64, '\1');
+    std::filesystem::create_symlink(file, model);
+    return model.string();
   }();
   return path;
 }

@@ -1,8 +1,5 @@
 // Files of torch.save's, of both formats, and bare pickles.
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 
 #include "fuzz.h"
 #include "io/file.h"
@@ -70,10 +67,9 @@ void read_file(std::string_view bytes) {
   (void)fuzz::succeeds([&] { (void)value["model"]; });
   (void)fuzz::succeeds([&] { (void)value[0].to_tensor(); });
   if (bytes.size() % 256 != 5) return;
-  static const std::string saved = std::filesystem::temp_directory_path() / ("fuzz_torch." + std::to_string(getpid()) + ".pt");
+  static const std::string saved = fuzz::folder() / "saved.pt";
   io::save_torch(saved, value);
   fuzz::expect(tandem::str(io::read_torch(saved)) == tandem::str(value), "a value that is another one after saving");
-  std::filesystem::remove(saved);
 }
 
 }  // namespace
