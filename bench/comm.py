@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, alternate, conclude, others_share, readable, setting, table_text
+from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, alternate, conclude, markdown_table, others_share, others_text, readable, setting, table_text
 
 RANKS = 2
 CASES = {"all_reduce_4": "all_reduce of 4 B", "all_reduce_1m": "all_reduce of 1 MB", "all_reduce_16m": "all_reduce of 16 MB",
@@ -186,7 +186,7 @@ def summary(result):
     return (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {RANKS} ranks, one thread each · {s['tandem']} ({s['commit']}) · " +
             " · ".join(result["libraries"].values()) + f" · {s['rounds']} rounds there and back, {s['ms']:g} ms a case" +
             (" · QUICK: THE FIGURES MEAN NOTHING" if s["quick"] else "") +
-            (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if busy(result) else ""))
+            others_text(s["others_share"]))
 
 
 def main():
@@ -215,7 +215,7 @@ def main():
     print(json.dumps(result, indent=1) if options.json else f"{summary(result)}\n\n{table_text(header, rows)}")
     whole = not (options.only or options.quick or options.no_peer or missing)
     lines = ["# Ranks of one machine", "", summary(result), "", "Times are medians. How it measures: `docs/benchmarks.md`.", "",
-             "| " + " | ".join(header) + " |", "|---" * len(header) + "|"] + ["| " + " | ".join(row) + " |" for row in rows]
+             markdown_table(header, rows)]
     short = "; ".join(floor_text(floor) for row in result["cases"] for floor in row["floors"] if floor["holds"] is False)
     return conclude("comm", options, result, "\n".join(lines) + "\n", whole, short)
 

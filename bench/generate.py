@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, alternate, compare, conclude, environments, markdown_table, measured, others_share, peer_setting, ratio_text, table_text
+from side_by_side import (BUSY, ROOT, BenchError, add_options, alternate, compare, conclude, environments, markdown_table, measured, others_share, others_text,
+                          peer_setting, ratio_text, table_text)
 
 PROMPT = "The weights are random, so this is nonsense: "
 CASES = {"llama": "Llama's shape, 135 million parameters (SmolLM2-135M), float32", "gpt2": "GPT-2, 124 million parameters, float32"}
@@ -92,7 +93,7 @@ def main():
     rows = [(case["what"], *(f"{1e9 / case[side]:.1f} tokens/s" for side in ("peer_ns", "ours_ns")), ratio_text(case)) for case in cases]
     s = setting
     summary = (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {s['peer']} · {s['tokens']} tokens after a prompt of {len(PROMPT)} · "
-               f"{s['rounds']} rounds of A-B-B-A" + (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if s["others_share"] > BUSY else ""))
+               f"{s['rounds']} rounds of A-B-B-A" + others_text(s["others_share"]))
     text = "\n".join(["# Language models writing text", "", summary, "", "Speeds are of median times, the prompt included; the ratio is PyTorch's time over ours.", "",
                       markdown_table(HEADER, rows)]) + "\n"
     result = {"setting": setting, "cases": cases}

@@ -11,8 +11,8 @@ import tempfile
 import time
 
 import torch_peer
-from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, first_line, others_share, peer_setting, ratio_text, readable,
-                          run_rounds, table_text)
+from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, first_line, markdown_table, others_share, others_text, peer_setting,
+                          ratio_text, readable, run_rounds, table_text)
 
 # name, what it is, at least how many times the peer's speed
 COMPARED = [
@@ -168,13 +168,12 @@ def summary(result):
     peer = f"libtorch {s['peer']}" + (" keeping freed memory" if s["peer_keeps_memory"] else "") if s["peer"] else "no peer"
     return (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {peer} · "
             f"{s['compiler']} · {s['rounds']} rounds of A-B-B-A, {s['ms']:g} ms a case" +
-            (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if busy(result) else ""))
+            others_text(s["others_share"]))
 
 
 def markdown(result):
     lines = ["# Micro benchmark", "", summary(result), "", "Times are medians; the ratio is PyTorch's time over ours. How it measures: `docs/benchmarks.md`.", "",
-             "| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|"]
-    lines += ["| " + " | ".join(row) + " |" for row in rows(result)]
+             markdown_table(HEADER, rows(result))]
     return "\n".join(lines) + "\n"
 
 

@@ -8,7 +8,8 @@ import sys
 import tempfile
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, markdown_table, others_share, peer_setting, ratio_text, readable, run_rounds, table_text
+from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, markdown_table, others_share, others_text, peer_setting, ratio_text,
+                          readable, run_rounds, table_text)
 
 
 def fail(message):
@@ -70,7 +71,7 @@ def main():
     rows = [(case["what"], readable(case["peer_ns"]), readable(case["ours_ns"]), ratio_text(case)) for case in cases]
     s = setting
     summary = (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {s['peer']} · {s['rounds']} rounds of A-B-B-A, "
-               f"{s['ms']:g} ms a model" + (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if s["others_share"] > BUSY else ""))
+               f"{s['ms']:g} ms a model" + others_text(s["others_share"]))
     text = "\n".join(["# ONNX graphs beside onnxruntime", "", summary, "", "Times are medians; the ratio is onnxruntime's time over ours.", "",
                       markdown_table(HEADER, rows)]) + "\n"
     result = {"setting": setting, "cases": cases}

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, peer_setting, readable, run_rounds, table_text
+from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, markdown_table, others_share, others_text, peer_setting, readable,
+                          run_rounds, table_text)
 
 PEER = ROOT / "bench/peer/ops_torch.cpp"
 # Against PyTorch: at least as fast. The others only need their share of a plain loop's rate.
@@ -122,10 +123,10 @@ def main():
     against = f"libtorch {version}" + (" keeping freed memory" if options.peer_keeps_memory else "") if version else "no peer"
     summary = (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {against} · "
                f"{s['size']} elements · {s['rounds']} rounds of A-B-B-A, {s['ms']:g} ms an operation" +
-               (f" · OTHER WORK TOOK {others:.0%} OF THE MACHINE: measure again when it is quiet" if busy else ""))
+               others_text(others))
     print(json.dumps(result, indent=1) if options.json else f"{summary}\n\n{table_text(HEADER, rows(cases, busy))}")
     page = ["# Operations", "", summary, "", "Times are medians; the ratio is PyTorch's time over ours, *plain loop* the time of the same function as the compiler makes it over ours. How it measures: `docs/benchmarks.md`.", "",
-            "| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|", *("| " + " | ".join(row) + " |" for row in rows(cases, busy))]
+            markdown_table(HEADER, rows(cases, busy))]
     short = ", ".join(case["name"] for case in cases if case["holds"] is False)
     whole = peer and not options.names and not options.peer_keeps_memory
     return conclude("ops", options, result, "\n".join(page) + "\n", whole, short, goal="target", unchecked="no target was")

@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 
-from side_by_side import BUSY, ROOT, BenchError, Server, conclude, markdown_table, others_share, setting, table_text
+from side_by_side import BUSY, ROOT, BenchError, Server, conclude, markdown_table, others_share, others_text, setting, table_text
 
 TRAINING = ["densenet121", "lenet", "mlp", "resnet18", "products"]
 MOVES = ["overlap", "collectives"]
@@ -216,7 +216,7 @@ def summary(result):
     s = result["setting"]
     return (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['device']} · {s['tandem']} ({s['commit']}) · {s['rounds']} rounds forwards and backwards, "
             f"{s['ms']:g} ms a measurement" + (" · QUICK: THE FIGURES MEAN NOTHING" if s["quick"] else "") +
-            (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if busy(result) else ""))
+            others_text(s["others_share"]))
 
 
 def text(result, make_table, heading):

@@ -6,7 +6,8 @@ import pathlib
 import sys
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, peer_setting, ratio_text, readable, run_rounds, table_text
+from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, markdown_table, others_share, others_text, peer_setting, ratio_text,
+                          readable, run_rounds, table_text)
 
 # name: what it is, at least how many times PyTorch's speed
 CASES = {
@@ -60,13 +61,13 @@ def summary(result):
     s = result["setting"]
     return (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against PyTorch {s['peer']} · Python {s['python']} · "
             f"{s['rounds']} rounds of A-B-B-A, {s['ms']:g} ms a case" +
-            (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if s["others_share"] > BUSY else ""))
+            others_text(s["others_share"]))
 
 
 def markdown(result):
     lines = ["# Python benchmark", "", summary(result), "", "Times are medians; the ratio is PyTorch's time over ours. How it measures: `docs/benchmarks.md`.", "",
-             "| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows(result)]) + "\n"
+             markdown_table(HEADER, rows(result))]
+    return "\n".join(lines) + "\n"
 
 
 def main():

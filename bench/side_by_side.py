@@ -161,6 +161,11 @@ def ratio_text(figures):
     return f"{figures['ratio']:.2f}x ({figures['lowest']:.2f}-{figures['highest']:.2f}{dropped})"
 
 
+def others_text(share):
+    """What a line of the setting says of other work on the machine, where there was too much of it."""
+    return f" · OTHER WORK TOOK {share:.0%} OF THE MACHINE: measure again when it is quiet" if share > BUSY else ""
+
+
 def table_text(header, rows):
     """A table to read in a terminal."""
     table = [header, *rows]

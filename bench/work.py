@@ -10,8 +10,8 @@ import sys
 import tempfile
 
 import torch_peer
-from side_by_side import (BUSY, ROOT, BenchError, Server, add_options, alternate, compare, conclude, environments, others_share, peer_setting, ratio_text,
-                          readable)
+from side_by_side import (BUSY, ROOT, BenchError, Server, add_options, alternate, compare, conclude, environments, markdown_table, others_share, others_text,
+                          peer_setting, ratio_text, readable)
 
 PEERS = ROOT / "bench/peer"
 # name, at least how many times the speed of the fastest peer
@@ -212,7 +212,7 @@ def summary(result):
     peers = ", ".join(dict.fromkeys(s["peers"].values())) or "no peer"
     return (f"{s['date']} · {s['cpu']}, {s['cores']} cores, {s['peak_gflops']:.0f} GFLOP/s · {s['threads']} threads each · {s['tandem']} ({s['commit']}) "
             f"against {peers}{' keeping freed memory' if s['peer_keeps_memory'] else ''} · {s['rounds']} rounds of A-B-B-A, {s['ms']:g} ms a case" +
-            (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if busy(s["others_share"]) else ""))
+            others_text(s["others_share"]))
 
 
 def notes(result):
@@ -222,8 +222,7 @@ def notes(result):
 def markdown(result, options):
     lines = ["# Whole networks", "", summary(result), "",
              "Times are medians; the ratio is the time of the fastest peer, marked with *, over ours. How it measures: `docs/benchmarks.md`.", "",
-             "| " + " | ".join(header(options)) + " |", "|---" * len(header(options)) + "|"]
-    lines += ["| " + " | ".join(row(case, options, busy(result["setting"]["others_share"]))).replace("*", "\\*") + " |" for case in result["cases"]]
+             markdown_table(header(options), [[cell.replace("*", "\\*") for cell in row(case, options, busy(result["setting"]["others_share"]))] for case in result["cases"]])]
     return "\n".join(lines + [""] * bool(result["skipped"]) + [f"- {note}" for note in notes(result)]) + "\n"
 
 
