@@ -13,7 +13,8 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, alternate, conclude, markdown_table, others_share, others_text, readable, setting, table_text
+from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, alternate, conclude, others_share, others_text, readable, setting
+from tables import markdown_table, table_text
 
 RANKS = 2
 CASES = {"all_reduce_4": "all_reduce of 4 B", "all_reduce_1m": "all_reduce of 1 MB", "all_reduce_16m": "all_reduce of 16 MB",

@@ -11,8 +11,9 @@ import sys
 import tempfile
 
 import torch_peer
-from side_by_side import (BUSY, ROOT, BenchError, add_options, alternate, compare, conclude, environments, markdown_table, measured, others_share, others_text,
-                          peer_setting, ratio_text, table_text)
+from side_by_side import (BUSY, ROOT, BenchError, add_options, alternate, compare, conclude, environments, measured, others_share, others_text,
+                          peer_setting, ratio_text)
+from tables import markdown_table, table_text
 
 PROMPT = "The weights are random, so this is nonsense: "
 CASES = {"llama": "Llama's shape, 135 million parameters (SmolLM2-135M), float32", "gpt2": "GPT-2, 124 million parameters, float32"}
@@ -29,7 +30,7 @@ def parse():
     parser.add_argument("--only", action="append", choices=list(CASES), metavar="NAME", help=f"only this model; may be repeated. Models: {', '.join(CASES)}")
     parser.add_argument("--tokens", type=int, default=64, metavar="N", help="tokens that are written in a run, after a prompt of 45 (default 64)")
     parser.add_argument("--peer-python", type=pathlib.Path, metavar="PROGRAM", help="a Python that imports torch and safetensors, in place of the environment of --venv")
-    parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="write generate.md and generate.json there (default bench/results for a whole run, nothing for a partial one)")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="write generate.md and generate.json there (default the processor's folder in bench/results for a whole run, nothing for a partial one)")
     parser.add_argument("--check", action="store_true", help="exit 1 where PyTorch is faster")
     options = parser.parse_args()
     if options.no_peer:

@@ -11,8 +11,9 @@ import tempfile
 import time
 
 import torch_peer
-from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, first_line, markdown_table, others_share, others_text, peer_setting,
-                          ratio_text, readable, run_rounds, table_text)
+from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, first_line, others_share, others_text, peer_setting,
+                          ratio_text, readable, run_rounds)
+from tables import markdown_table, table_text
 
 # name, what it is, at least how many times the peer's speed
 COMPARED = [
@@ -72,7 +73,7 @@ def parse():
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"only this case; may be repeated. Cases: {', '.join(names)}")
     parser.add_argument("--ms", type=float, default=200, metavar="MS", help="milliseconds a case and run (default 200)")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
-                        help="write micro.md and micro.json there (default bench/results for a whole run, nothing for a partial one)")
+                        help="write micro.md and micro.json there (default the processor's folder in bench/results for a whole run, nothing for a partial one)")
     parser.add_argument("--check", action="store_true", help="exit 1 where a floor does not hold")
     options = parser.parse_args()
     if options.rounds < 1 or options.threads < 1 or options.ms <= 0:

@@ -9,7 +9,8 @@ import statistics
 import subprocess
 import sys
 
-from side_by_side import BUSY, ROOT, BenchError, machine, others_share, run_rounds
+import processor
+from side_by_side import BUSY, ROOT, BenchError, others_share, run_rounds
 
 # Who watches, and at most how many nanoseconds an operation that may cost
 OFF = {"add": 1, "add_backward": 2, "queue": 1}  # and how many operations a call is: backward, with their gradients
@@ -68,9 +69,9 @@ def main():
     for row in rows:
         row["holds"] = row["cost_ns"] <= row["at_most_ns"]
     if options.json:
-        print(json.dumps({"machine": machine(), "rounds": options.rounds, "others_share": busy, "results": rows}, indent=1))
+        print(json.dumps({"machine": processor.name(), "rounds": options.rounds, "others_share": busy, "results": rows}, indent=1))
     else:
-        print(f"{machine()}, {os.cpu_count()} cores, {options.rounds} rounds; nanoseconds an operation, medians")
+        print(f"{processor.name()}, {os.cpu_count()} cores, {options.rounds} rounds; nanoseconds an operation, medians")
         print(f"{'case':14}{'watched by':12}{'time':>8}{'cost':>8}{'at most':>9}")
         for row in rows:
             print(f"{row['case']:14}{row['watched_by']:12}{row['ns']:8.0f}{row['cost_ns']:+8.1f}{row['at_most_ns']:9}{'' if row['holds'] else '   exceeded'}")

@@ -8,8 +8,9 @@ import sys
 import tempfile
 
 import torch_peer
-from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, markdown_table, others_share, others_text, peer_setting, ratio_text,
-                          readable, run_rounds, table_text)
+from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, others_text, peer_setting, ratio_text,
+                          readable, run_rounds)
+from tables import markdown_table, table_text
 
 
 def fail(message):
@@ -29,6 +30,8 @@ def parse():
     options = parser.parse_args()
     if options.no_peer:
         parser.error("the arrays are onnxruntime's: there is no --no-peer here; `tandem onnx run --repeat` times tandem alone")
+    if options.isa:
+        parser.error(f"onnxruntime cannot be held to {options.isa}: there is no --isa here")
     if options.rounds < 1 or options.threads < 1 or options.ms <= 0:
         parser.error("--rounds and --threads must be at least 1, --ms above 0")
     for model in options.models:

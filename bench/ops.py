@@ -9,8 +9,9 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, markdown_table, others_share, others_text, peer_setting, readable,
-                          run_rounds, table_text)
+from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, others_text, peer_setting, readable,
+                          run_rounds)
+from tables import markdown_table, table_text
 
 PEER = ROOT / "bench/peer/ops_torch.cpp"
 # Against PyTorch: at least as fast. The others only need their share of a plain loop's rate.
@@ -39,7 +40,7 @@ def parse(names):
     add_options(parser)
     parser.add_argument("--size", type=int, default=1_000_000, metavar="N", help="elements (default 1000000)")
     parser.add_argument("--ms", type=float, default=50, metavar="MS", help="milliseconds an operation and run (default 50)")
-    parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="write ops.md and ops.json there (default bench/results for a whole run)")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="write ops.md and ops.json there (default the processor's folder in bench/results for a whole run)")
     parser.add_argument("--check", action="store_true", help="exit 1 where a target does not hold")
     options = parser.parse_args()
     if options.rounds < 1 or options.threads < 1 or options.ms <= 0 or options.size < 1:

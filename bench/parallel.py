@@ -9,7 +9,8 @@ import statistics
 import subprocess
 import sys
 
-from side_by_side import BUSY, ROOT, BenchError, Server, conclude, markdown_table, others_share, others_text, setting, table_text
+from side_by_side import BUSY, ROOT, BenchError, Server, conclude, others_share, others_text, setting
+from tables import markdown_table, table_text
 
 TRAINING = ["densenet121", "lenet", "mlp", "resnet18", "products"]
 MOVES = ["overlap", "collectives"]

@@ -6,8 +6,9 @@ import pathlib
 import sys
 
 import torch_peer
-from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, markdown_table, others_share, others_text, peer_setting, ratio_text,
-                          readable, run_rounds, table_text)
+from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, others_text, peer_setting, ratio_text,
+                          readable, run_rounds)
+from tables import markdown_table, table_text
 
 # name: what it is, at least how many times PyTorch's speed
 CASES = {
@@ -37,7 +38,7 @@ def parse():
     parser.add_argument("--only", action="append", choices=list(CASES), metavar="NAME", help=f"only this case; may be repeated. Cases: {', '.join(CASES)}")
     parser.add_argument("--ms", type=float, default=300, metavar="MS", help="milliseconds a case and run (default 300)")
     parser.add_argument("--peer-python", type=pathlib.Path, metavar="PROGRAM", help="a Python that imports torch, in place of the environment of --venv")
-    parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="write python.md and python.json there (default bench/results for a whole run, nothing for a partial one)")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="write python.md and python.json there (default the processor's folder in bench/results for a whole run, nothing for a partial one)")
     parser.add_argument("--check", action="store_true", help="exit 1 where a floor does not hold")
     options = parser.parse_args()
     if options.rounds < 1 or options.threads < 1 or options.ms <= 0:

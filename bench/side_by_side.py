@@ -6,13 +6,14 @@ import functools
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+import overview
+import processor
 import torch_peer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -26,9 +27,14 @@ class BenchError(Exception):
 
 def add_options(parser):
     """The options of every program that measures both sides."""
+    isa = os.environ.get("TANDEM_ISA") or None
+    if isa and isa not in processor.PEER_LIMITS:
+        parser.error(f"TANDEM_ISA={isa}: there is no such instruction set. There are: {', '.join(processor.PEER_LIMITS)}")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds of peer, ours, ours, peer (default 5)")
     parser.add_argument("--no-peer", action="store_true", help="measure tandem alone")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="threads of both sides (default: all cores)")
+    parser.add_argument("--isa", choices=list(processor.PEER_LIMITS), default=isa,
+                        help="hold both sides to an instruction set (default: TANDEM_ISA's, else all that the processor has)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", metavar="DIR", help="tandem's build folder (default build/release)")
     parser.add_argument("--venv", type=pathlib.Path, default=torch_peer.cache_folder() / "torch-venv", metavar="DIR",
                         help="the peer's virtual environment; made where it is missing (default %(default)s)")
@@ -38,15 +44,23 @@ def add_options(parser):
 
 
 def environments(options):
-    """Of our side and of the peer's; variables that begin with TANDEM_ are not passed on."""
+    """Of our side and of the peer's, held to --isa; other variables that begin with TANDEM_ are not passed on."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
     keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"} if options.peer_keeps_memory else {}
-    return ours, {**ours, **keep}
+    if not options.isa:
+        return ours, {**ours, **keep}
+    return {**ours, "TANDEM_ISA": options.isa}, {**ours, **keep, **processor.PEER_LIMITS[options.isa]}
+
+
+def isa_of(options):
+    """What both sides are held to; None where a benchmark has no such option, or it was not given."""
+    return getattr(options, "isa", None)
 
 
 def setting(options, others):
     """What every result tells of the run; `others`: other work's share of the machine."""
-    return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(), "cores": len(os.sched_getaffinity(0)),
+    return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": processor.name(isa_of(options)),
+            "cores": len(os.sched_getaffinity(0)),
             "rounds": options.rounds, "ms": options.ms, "tandem": first_line([options.build / "bin/tandem", "--version"]),
             "commit": first_line(["git", "describe", "--always", "--dirty"]), "others_share": round(others, 3)}
 
@@ -57,15 +71,17 @@ def peer_setting(options, others):
 
 
 def conclude(name, options, result, markdown, whole, short, goal="floor", unchecked="no floor was"):
-    """Writes NAME.md and NAME.json: to --out, else to bench/results where the run was whole and the machine quiet. Says what fell short,
-    `short` by name, of its goal. The exit status."""
+    """Writes NAME.md and NAME.json: to --out, else to the processor's folder in bench/results where the run was whole and the machine quiet, and
+    all processors' table anew. Says what fell short, `short` by name, of its goal. The exit status."""
     busy = result["setting"]["others_share"] > BUSY
-    out = options.out or (ROOT / "bench/results" if whole and not busy else None)
+    out = options.out or (overview.RESULTS / processor.folder(isa_of(options)) if whole and not busy else None)
     if out:
         out.mkdir(parents=True, exist_ok=True)
         (out / f"{name}.md").write_text(markdown)
         (out / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
         print(f"written to {out}/{name}.md and {name}.json", file=sys.stderr)
+        if not options.out:
+            overview.write()
     if short:
         print(f"below the {goal}: {short}", file=sys.stderr)
     if busy:
@@ -166,18 +182,6 @@ def others_text(share):
     return f" · OTHER WORK TOOK {share:.0%} OF THE MACHINE: measure again when it is quiet" if share > BUSY else ""
 
 
-def table_text(header, rows):
-    """A table to read in a terminal."""
-    table = [header, *rows]
-    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table)
-
-
-def markdown_table(header, rows):
-    """The same in Markdown."""
-    return "\n".join(["| " + " | ".join(header) + " |", "|---" * len(header) + "|", *("| " + " | ".join(row) + " |" for row in rows)])
-
-
 def first_line(command):
     try:
         return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT).stdout.strip().splitlines()[0]
@@ -194,13 +198,6 @@ def others_share(seconds=1.0):
     time.sleep(seconds)
     total_after, idle_after = sample()
     return max(0.0, 1 - (idle_after - idle) / max(1, total_after - total))
-
-
-def machine():
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
 
 
 def readable(ns):

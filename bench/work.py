@@ -10,8 +10,9 @@ import sys
 import tempfile
 
 import torch_peer
-from side_by_side import (BUSY, ROOT, BenchError, Server, add_options, alternate, compare, conclude, environments, markdown_table, others_share, others_text,
+from side_by_side import (BUSY, ROOT, BenchError, Server, add_options, alternate, compare, conclude, environments, others_share, others_text,
                           peer_setting, ratio_text, readable)
+from tables import markdown_table
 
 PEERS = ROOT / "bench/peer"
 # name, at least how many times the speed of the fastest peer
@@ -50,7 +51,7 @@ def parse():
                         help=f"how the peers run, of {', '.join(FORMS)} (default: all but compile, which takes minutes to begin)")
     parser.add_argument("--ms", type=float, default=1000, metavar="MS", help="milliseconds a case and run (default 1000)")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
-                        help="write work.md and work.json there (default bench/results for a whole run, nothing for a partial one)")
+                        help="write work.md and work.json there (default the processor's folder in bench/results for a whole run, nothing for a partial one)")
     parser.add_argument("--check", action="store_true", help="exit 1 where a floor does not hold")
     options = parser.parse_args()
     if options.rounds < 1 or options.threads < 1 or options.ms <= 0:
@@ -119,6 +120,10 @@ class Bench:
     def start_peers(self, name, folder, stack):
         self.ours("--case", name, "--save", folder)
         forms = forms_of(name, self.options.forms)
+        if self.options.isa:
+            for form in [form for form in forms if form in EXPORTED]:
+                self.skip(name, form, f"it cannot be held to {self.options.isa}")
+                forms.remove(form)
         if set(forms) & set(EXPORTED):
             try:
                 finished([self.python, "-B", PEERS / "work_torch.py", "--case", name, "--data", folder, "--export", pathlib.Path(folder) / f"{name}.onnx"],
