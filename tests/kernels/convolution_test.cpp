@@ -40,9 +40,15 @@ constexpr Sizes kSizes[] = {
     {3, 17, 70, 19, 33, 3, 2},
     {11, 130, 16, 8, 9, 3, 0},
     {8, 16, 20, 3, 25, 3, 2},
-    // Products with windows of one element, and those too narrow for it.
+    // Products with windows of one element, and those too narrow for it. The gradient of the weight: image by image, images side by side
+    // with few places and with many, with sums that are too large for that, in a batch that no number of cores divides.
     {3, 20, 40, 12, 12, 1, 0},
     {1, 7, 33, 30, 11, 1, 0},
+    {8, 24, 40, 12, 13, 1, 0},
+    {8, 130, 260, 24, 24, 1, 0},
+    {8, 520, 260, 12, 12, 1, 0},
+    {8, 520, 520, 24, 24, 1, 0},
+    {37, 17, 24, 13, 13, 1, 0},
     {5, 64, 64, 5, 5, 1, 0},
     // Many images, one a lane: vectors that are not full, one channel, a border within the windows, strides that leave some of the input
     // unseen, places that fill no vector.

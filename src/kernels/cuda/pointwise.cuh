@@ -1,7 +1,7 @@
 // Pointwise kernels from the functors that the CPU compiles too. Operands of any dtype are converted to the type that is computed in, and
 // the result back. In float a thread takes four neighbours, of dense arrays or along the innermost dimension of strided ones, and moves
 // them together where the addresses allow it; else it finds its element's place by its number. One .cu file a compute type includes this,
-// so that they compile side by side.
+// and two of float, so that they compile side by side.
 #pragma once
 
 #include "kernels/cuda/entries.h"
@@ -184,23 +184,30 @@ void launch(const Queue& queue, const Pointwise& call) {
   }
 }
 
-/// Every row of pointwise.def, computed in T.
-template <class T>
-void pointwise_in(const Queue& queue, const Pointwise& call) {
+/// What pointwise_float leaves to a source of its own: operations of two operands and more.
+void pointwise_float_several(const Queue& queue, const Pointwise& call);
+
+/// A row of pointwise.def, computed in T, where it has `least` to `most` operands; false where it has another number.
+template <class T, int least = 1, int most = 4>
+bool pointwise_in(const Queue& queue, const Pointwise& call) {
+  const auto run = [&]<class F, int inputs, Rule rule>() {
+    if constexpr (inputs < least || inputs > most) return false;
+    else return launch<F, T, inputs, rule>(queue, call), true;
+  };
   switch (call.op) {
 // clang-format off
 #define TD_UNARY(name, Functor, rule, ...) \
-  case PointwiseOp::name: return launch<Functor, T, 1, Rule::rule>(queue, call);
+  case PointwiseOp::name: return run.template operator()<Functor, 1, Rule::rule>();
 #define TD_BINARY(name, Functor, rule, ...) \
-  case PointwiseOp::name: return launch<Functor, T, 2, Rule::rule>(queue, call);
+  case PointwiseOp::name: return run.template operator()<Functor, 2, Rule::rule>();
 #define TD_KERNEL(name, Functor, rule, inputs) \
-  case PointwiseOp::name: return launch<Functor, T, inputs, Rule::rule>(queue, call);
+  case PointwiseOp::name: return run.template operator()<Functor, inputs, Rule::rule>();
 #include "kernels/pointwise.def"
 #undef TD_UNARY
 #undef TD_BINARY
 #undef TD_KERNEL
     // clang-format on
-    default: queue.status->report(Trouble::Unsupported, -1);
+    default: queue.status->report(Trouble::Unsupported, -1); return true;
   }
 }
 
