@@ -3,34 +3,9 @@
 #include <bit>
 #include <limits>
 
+#include "base/utf8.h"
+
 namespace tandem::io {
-namespace {
-
-/// How many bytes the UTF-8 character at the front takes; 0 where there is none.
-size_t character(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-  // Longer than need be, half of a surrogate pair, past the last code point.
-  if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) >= 0xA0) || (first == 0xF0 && byte(1) < 0x90) ||
-      (first == 0xF4 && byte(1) >= 0x90))
-    return 0;
-  return length;
-}
-
-}  // namespace
-
-bool is_utf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = character(text.substr(at));
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
-}
 
 void PickleWriter::little_endian(uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) bytes_ += static_cast<char>(value >> (8 * i) & 0xFFU);
@@ -43,10 +18,10 @@ void PickleWriter::text(std::string_view value) {
   }
   std::string clean;
   for (size_t at = 0; at < value.size();) {
-    const size_t length = character(value.substr(at));
-    if (length) clean += value.substr(at, length);
+    const auto character = utf8_character(value, at);
+    if (character) clean += value.substr(at, character->bytes);
     else clean += '?';
-    at += length ? length : 1;
+    at += character ? character->bytes : 1;
   }
   bytes_ += 'X';  // BINUNICODE
   little_endian(clean.size(), 4);

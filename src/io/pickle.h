@@ -10,9 +10,6 @@
 
 namespace tandem::io {
 
-/// Whether bytes are characters in UTF-8, as Python reads them.
-[[nodiscard]] bool is_utf8(std::string_view text);
-
 /// Writes one value in pickle's protocol 2 (docs.python.org/3/library/pickle.html, opcodes as in Lib/pickletools.py), which every Python 3
 /// loads. Containers are opened and closed; between them, a dict takes keys and values in turn.
 class PickleWriter {

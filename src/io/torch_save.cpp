@@ -3,6 +3,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "io/file.h"
 #include "io/named.h"
 #include "io/pickle.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <numbers>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "io/gguf_header.h"
 #include "io/gguf_settings.h"
 #include "io/named.h"
+#include "models/rotary.h"
 #include "models/settings_file.h"
 #include "models/tokenizer_reader.h"
 
@@ -85,10 +85,7 @@ RotaryScaling scaling_of(const Tensor& factors, const LanguageModelConfig& confi
   scaling.factor = host.numel() > 0 ? static_cast<double>(host.max().item<float>()) : 0;
   bool fits = host.numel() == config.head_dim / 2;
   for (int64_t i = 0; fits && i < host.numel(); ++i) {
-    const double frequency = std::pow(config.rope_theta, -2.0 * static_cast<double>(i) / static_cast<double>(config.head_dim));
-    const double turns = static_cast<double>(original_positions) * frequency / (2 * std::numbers::pi);
-    const double share = std::clamp((turns - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor), 0.0, 1.0);
-    const double expected = 1 / (share + (1 - share) / scaling.factor), given = host.data_ptr<float>()[i];
+    const double expected = rotary_frequency(config, {}, i) / rotary_frequency(config, scaling, i), given = host.data_ptr<float>()[i];
     fits = std::abs(given - expected) <= 1e-3 * expected;
   }
   if (!fits) fail("the factors of its angles, rope_freqs.weight, are not those of Llama 3, and others are not supported");

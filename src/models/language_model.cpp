@@ -1,11 +1,11 @@
 #include "models/language_model.h"
 
 #include <cmath>
-#include <numbers>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "io/named.h"
+#include "models/rotary.h"
 #include "ops/activation.h"
 #include "ops/attention.h"
 #include "ops/creation.h"
@@ -22,22 +22,10 @@
 namespace tandem::models {
 namespace {
 
-/// How fast the angle of each pair of numbers turns with the position. As transformers' ROPE_INIT_FUNCTIONS has it.
 std::vector<float> frequencies_of(const LanguageModelConfig& config) {
   std::vector<float> all;
-  const RotaryScaling& scaling = config.rope_scaling;
-  for (int64_t i = 0; i < config.head_dim; i += 2) {
-    double frequency = std::pow(config.rope_theta, -static_cast<double>(i) / static_cast<double>(config.head_dim));
-    if (scaling.kind == RotaryScaling::Kind::Linear) frequency /= scaling.factor;
-    if (scaling.kind == RotaryScaling::Kind::Llama3) {
-      // Fast turns stay, slow ones are stretched, those between are mixed.
-      const double turns = static_cast<double>(scaling.original_positions) * frequency / (2 * std::numbers::pi);
-      const double kept = (turns - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);
-      const double share = std::min(1.0, std::max(0.0, kept));
-      frequency = share * frequency + (1 - share) * frequency / scaling.factor;
-    }
-    all.push_back(static_cast<float>(frequency));
-  }
+  for (int64_t pair = 0; pair < config.head_dim / 2; ++pair)
+    all.push_back(static_cast<float>(rotary_frequency(config, config.rope_scaling, pair)));
   return all;
 }
 

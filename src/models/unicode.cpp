@@ -14,22 +14,7 @@ bool contains(std::span<const uint32_t> ranges, uint32_t code) {
 
 }  // namespace
 
-Character character_at(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(at);
-  if (first < 0x80) return {first, 1};
-  const size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  constexpr Character kNone{0xfffd, 1};
-  if (first < 0xc2 || first > 0xf4 || at + bytes > text.size()) return kNone;
-  uint32_t code = first & (0x7fu >> bytes);
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return kNone;
-    code = code << 6 | (byte(at + i) & 0x3fu);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return kNone;
-  return {code, bytes};
-}
+Character character_at(std::string_view text, size_t at) { return utf8_character(text, at).value_or(Character{0xfffd, 1}); }
 
 void append_utf8(std::string& out, uint32_t code) {
   const auto add = [&](uint32_t byte) { out += static_cast<char>(byte); };

@@ -7,14 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace tandem::models::unicode {
 
-/// A character of a text: its code point, and how many bytes it takes. A byte that begins no character is one by itself, of kind Other.
-struct Character {
-  uint32_t code = 0;
-  size_t bytes = 1;
-};
-/// The character that begins at byte `at`, which is inside the text.
+using Character = Utf8Character;
+/// The character that begins at byte `at`, which is inside the text. A byte that begins none is one by itself, of kind Other.
 [[nodiscard]] Character character_at(std::string_view text, size_t at);
 /// Appends a code point as UTF-8.
 void append_utf8(std::string& out, uint32_t code);
