@@ -60,7 +60,7 @@ TD_FUNCTOR_1(Sigmoid, T(1) / (T(1) + math::exp(-x)));
 TD_FUNCTOR_1(LogSigmoid, math::minimum(x, T(0)) - math::log1p_exp(-math::abs(x)));
 TD_FUNCTOR_1(Silu, x / (T(1) + math::exp(-x)));
 TD_FUNCTOR_1(Mish, x * tanh_softplus(x));
-TD_FUNCTOR_1(Gelu, T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440))));
+TD_FUNCTOR_1(Gelu, x * math::normal_cdf(x));
 TD_FUNCTOR_1(GeluTanh, T(0.5) * x * (T(1) + math::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x))));
 TD_FUNCTOR_1(Relu, math::maximum(T(0), x));  // -0 stays
 TD_FUNCTOR_1(Relu6, math::minimum(math::maximum(T(0), x), T(6)));
@@ -147,8 +147,7 @@ struct MishBackward {
 struct GeluBackward {
   template <class T>
   TD_HOST_DEVICE T operator()(T g, T x) const {
-    const T cdf = T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440)));
-    return g * (cdf + x * T(0.39894228040143267794) * math::exp(T(-0.5) * x * x));
+    return g * (math::normal_cdf(x) + x * T(0.39894228040143267794) * math::exp(T(-0.5) * x * x));
   }
 };
 struct GeluTanhBackward {

@@ -60,19 +60,28 @@ Entry<U>* sort_entries(Entry<U>* entries, Entry<U>* other, int64_t n, int thread
   return entries;
 }
 
-/// The first `count` of n entries in order, where `entry(i)` makes the one at i: a heap of the best so far, worst on top.
+/// The first `count` of the entries from `begin` to `end`, where `entry(i)` makes the one at i: a heap of the best so far, worst on top.
 template <class U, class F>
-void best_entries(Entry<U>* heap, int64_t count, int64_t n, F entry) {
-  for (int64_t i = 0; i < count; ++i) heap[i] = entry(i);
+void keep_best(Entry<U>* heap, int64_t count, int64_t begin, int64_t end, F entry) {
+  for (int64_t i = 0; i < count; ++i) heap[i] = entry(begin + i);
   std::make_heap(heap, heap + count, before<U>);
-  for (int64_t i = count; i < n; ++i) {
+  for (int64_t i = begin + count; i < end; ++i) {
     const Entry<U> next = entry(i);
     if (next.key >= heap[0].key) continue;
     std::pop_heap(heap, heap + count, before<U>);
     heap[count - 1] = next;
     std::push_heap(heap, heap + count, before<U>);
   }
-  std::sort_heap(heap, heap + count, before<U>);
+}
+
+/// The first `count` of n entries in order. A long row is gone through in pieces, each with a heap of its own.
+template <class U, class F>
+void best_entries(Entry<U>* best, int64_t count, int64_t n, F entry, int threads) {
+  const int64_t pieces = std::clamp<int64_t>(n / std::max(kPiece, 64 * count), 1, kMaxPieces);
+  parallel_for(pieces, 1, threads, [&](int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; ++p) keep_best(best + p * count, count, n * p / pieces, n * (p + 1) / pieces, entry);
+  });
+  std::partial_sort(best, best + count, best + pieces * count, before<U>);
 }
 
 /// Puts what is at [first, first + count) of the order into values and indices.
@@ -87,7 +96,7 @@ void sort_row(const Rows& values, const Rows& indices, const Rows& in, int64_t r
   };
   const Entry<U>* sorted = scratch;
   if (end <= n / 64) {
-    best_entries(scratch, end, n, entry);
+    best_entries(scratch, end, n, entry, threads);
   } else {
     parallel_for(n, kPiece, threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) scratch[i] = entry(i);

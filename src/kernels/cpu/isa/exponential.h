@@ -234,6 +234,20 @@ TD_INLINE Vec<T> erfc(Vec<T> x) {
   const V y = select(a < V(0.85F), V(1) - erf_near_zero(a), scale(fma(fma(exp_tail(r) * r, r, r), p, p), n));
   return select(x < V(0), V(2) - y, y);
 }
+/// The standard normal distribution up to x. That up to -|x| is 2 to the power of a polynomial of |x|, which falls without end; its error
+/// is at most 2^-26 of the whole: least squares, weighted anew until the greatest error was least.
+template <std::same_as<float> T>
+TD_INLINE Vec<T> normal_cdf(Vec<T> x) {
+  using V = Vec<T>;
+  const V power =
+      max(V(-127), polynomial(abs(x), -1.0, -1.1511051654815674, -0.4592081904411316, -0.052496179938316345, 0.00706342002376914,
+                              -0.0001369364035781473, -0.000186180230230093, 3.9377689972752705e-05, -2.8349129479465773e-06));
+  const V shift(0x1.8p23), shifted = power + shift, r = power - (shifted - shift);  // its low bits are the whole part
+  const V whole = V::of_bits((shifted.bits() + 127) << 23);                         // of -127 it is 0
+  const V tail = whole * polynomial(r, 1.0, 0.6931472000913367, 0.24022651000392198, 0.055503406119777915, 0.00961804878753312,
+                                    0.0013395310052766937, 0.0001546313267596798);
+  return select(x < V(0), tail, V(1) - tail);
+}
 /// log(1 + e^x), for x <= 0.
 template <class T>
 TD_INLINE Vec<T> log1p_exp(Vec<T> x) {
