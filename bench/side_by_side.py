@@ -49,7 +49,9 @@ def environments(options):
     keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"} if options.peer_keeps_memory else {}
     if not options.isa:
         return ours, {**ours, **keep}
-    return {**ours, "TANDEM_ISA": options.isa}, {**ours, **keep, **processor.PEER_LIMITS[options.isa]}
+    limits = processor.PEER_LIMITS[options.isa]
+    # oneDNN, which both use, goes by a variable of its own.
+    return {**ours, "TANDEM_ISA": options.isa, **{name: value for name, value in limits.items() if name.startswith("ONEDNN")}}, {**ours, **keep, **limits}
 
 
 def isa_of(options):
