@@ -23,8 +23,8 @@ QUICK = {"micro": (1, 20), "ops": (1, 5), "work": (1, 100), "python": (1, 20), "
 def parse():
     parser = argparse.ArgumentParser(prog="bench/run all", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=NAMES, metavar="NAME", help=f"only this benchmark; may be repeated. Benchmarks: {', '.join(NAMES)}")
-    parser.add_argument("--isa", action="append", choices=["best", *processor.PEER_LIMITS], metavar="SET",
-                        help=f"only this instruction set, of best, {', '.join(processor.PEER_LIMITS)}; may be repeated (default: TANDEM_ISA's, else best, and avx2 where that is less)")
+    parser.add_argument("--isa", action="append", choices=["best", *processor.LIMITS], metavar="SET",
+                        help=f"only this instruction set, of best, {', '.join(processor.LIMITS)}; may be repeated (default: TANDEM_ISA's, else best, and avx2 where that is less)")
     parser.add_argument("--rounds", type=int, metavar="N", help="rounds of peer, ours, ours, peer (default: as each benchmark has it)")
     parser.add_argument("--ms", type=float, metavar="MS", help="milliseconds a case and run (default: as each benchmark has it)")
     parser.add_argument("--quick", action="store_true", help="one short round of each, to see that they run; keeps nothing")
@@ -32,7 +32,9 @@ def parse():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", metavar="DIR", help="tandem's build folder (default build/release)")
     parser.add_argument("--list", action="store_true", help="print what would run, and stop")
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.isa = options.isa or [isa for isa in [processor.asked(parser)] if isa]
+    return options
 
 
 def best_set(build):
@@ -57,8 +59,7 @@ def command(options, name, isa):
 
 def main():
     options = parse()
-    asked = [os.environ["TANDEM_ISA"]] if os.environ.get("TANDEM_ISA") else []
-    sets = options.isa or asked or ["best"] + ["avx2"] * (best_set(options.build) == "avx512")
+    sets = options.isa or ["best"] + ["avx2"] * (best_set(options.build) == "avx512")
     runs = [(isa, name) for isa in (None if which == "best" else which for which in sets) for name in options.only or NAMES]
     if options.list:
         print("\n".join(" ".join(map(str, command(options, name, isa))) for isa, name in runs))

@@ -1,5 +1,6 @@
 """The processor by a name that pages and folders carry, and the instruction sets that both sides of a benchmark can be held to."""
 
+import os
 import platform
 import re
 
@@ -21,12 +22,20 @@ GENERATIONS = [
     ("GenuineIntel", 6, 0xAD, 0xAE, "Granite Rapids"),
 ]
 
-# What holds the other side to a set: PyTorch's own kernels, MKL and oneDNN. onnxruntime and OpenVINO have no such variable.
-PEER_LIMITS = {
-    "avx512": {"ATEN_CPU_CAPABILITY": "avx512", "MKL_ENABLE_INSTRUCTIONS": "AVX512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
-    "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
-    "baseline": {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"},
+# What holds both sides to a set: tandem, PyTorch's own kernels, MKL and oneDNN. onnxruntime and OpenVINO have no such variable.
+LIMITS = {
+    "avx512": {"TANDEM_ISA": "avx512", "ATEN_CPU_CAPABILITY": "avx512", "MKL_ENABLE_INSTRUCTIONS": "AVX512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
+    "avx2": {"TANDEM_ISA": "avx2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
+    "baseline": {"TANDEM_ISA": "baseline", "ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"},
 }
+
+
+def asked(parser):
+    """The set that TANDEM_ISA names, None where it names none; ends with an error of `parser` where there is no such set."""
+    isa = os.environ.get("TANDEM_ISA") or None
+    if isa and isa not in LIMITS:
+        parser.error(f"TANDEM_ISA={isa}: there is no such instruction set. There are: {', '.join(LIMITS)}")
+    return isa
 
 
 def cpuinfo():
@@ -49,16 +58,16 @@ def generation(fields):
     return ""
 
 
-def name(isa=None, fields=None):
+def name(isa=None):
     """For people: `AMD EPYC (Zen 5)`, and what it is held to."""
-    fields = fields or cpuinfo()
+    fields = cpuinfo()
     model, which = fields.get("model name", platform.machine()), generation(fields)
     return model + (f" ({which})" if which else "") + (f", held to {isa}" if isa else "")
 
 
-def folder(isa=None, fields=None):
+def folder(isa=None):
     """The same for a folder: `amd-zen-5`, `amd-zen-5-avx2`; after the model's name where the generation is not known."""
-    fields = fields or cpuinfo()
+    fields = cpuinfo()
     which = generation(fields)
     maker = {"AuthenticAMD": "amd", "GenuineIntel": "intel"}.get(fields.get("vendor_id"), "")
     text = f"{maker} {which}" if which else fields.get("model name", platform.machine())

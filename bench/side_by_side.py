@@ -27,13 +27,10 @@ class BenchError(Exception):
 
 def add_options(parser):
     """The options of every program that measures both sides."""
-    isa = os.environ.get("TANDEM_ISA") or None
-    if isa and isa not in processor.PEER_LIMITS:
-        parser.error(f"TANDEM_ISA={isa}: there is no such instruction set. There are: {', '.join(processor.PEER_LIMITS)}")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds of peer, ours, ours, peer (default 5)")
     parser.add_argument("--no-peer", action="store_true", help="measure tandem alone")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="threads of both sides (default: all cores)")
-    parser.add_argument("--isa", choices=list(processor.PEER_LIMITS), default=isa,
+    parser.add_argument("--isa", choices=list(processor.LIMITS), default=processor.asked(parser),
                         help="hold both sides to an instruction set (default: TANDEM_ISA's, else all that the processor has)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", metavar="DIR", help="tandem's build folder (default build/release)")
     parser.add_argument("--venv", type=pathlib.Path, default=torch_peer.cache_folder() / "torch-venv", metavar="DIR",
@@ -45,13 +42,9 @@ def add_options(parser):
 
 def environments(options):
     """Of our side and of the peer's, held to --isa; other variables that begin with TANDEM_ are not passed on."""
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")} | processor.LIMITS.get(options.isa, {})
     keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"} if options.peer_keeps_memory else {}
-    if not options.isa:
-        return ours, {**ours, **keep}
-    limits = processor.PEER_LIMITS[options.isa]
-    # oneDNN, which both use, goes by a variable of its own.
-    return {**ours, "TANDEM_ISA": options.isa, **{name: value for name, value in limits.items() if name.startswith("ONEDNN")}}, {**ours, **keep, **limits}
+    return ours, {**ours, **keep}
 
 
 def isa_of(options):

@@ -42,9 +42,11 @@ TD_MATH_1(atanh)
 TD_MATH_1(erf)
 TD_MATH_1(erfc)
 #undef TD_MATH_1
-/// The standard normal distribution up to x.
+/// The standard normal distribution up to x, of numbers and vectors of them.
 template <class T>
-requires std::is_arithmetic_v<T> TD_HOST_DEVICE inline T normal_cdf(T x) { return T(0.5) * (T(1) + erf(x * T(0.70710678118654752440))); }
+TD_HOST_DEVICE inline T normal_cdf(T x) {
+  return T(0.5) * (T(1) + erf(x * T(0.70710678118654752440)));
+}
 #if defined(__CUDACC__)
 TD_HOST_DEVICE inline float rsqrt(float x) { return ::rsqrtf(x); }
 TD_HOST_DEVICE inline double rsqrt(double x) { return ::rsqrt(x); }

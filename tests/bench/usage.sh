@@ -22,6 +22,14 @@ wrong "'narrow' is a view" ops narrow
 wrong "--size: must be a whole number from 1 on, not 0" ops --size 0
 wrong "Expected one of cpu, cuda device type at start of device string: tpu" ops --device tpu
 wrong "unknown option --jsn of 'tandem_bench ops'" ops --jsn
+# The table of every processor says what would run, and refuses what is no instruction set.
+all() { env "$1" "$(dirname "$0")/../../bench/run" all --list --build "$(dirname "$TANDEM_BIN")/.." "${@:2}" 2>&1; }
+for isa in TANDEM_ISA= TANDEM_ISA=baseline; do
+  listed=$(all "$isa" --isa avx2)
+  case $listed in *"micro --build"*"--isa avx2"*"generate --build"*"--isa avx2"*) ;; *) fail "bench/run all --list does not name what runs" "$listed" ;; esac
+done
+listed=$(all TANDEM_ISA=avx3) && fail "bench/run all takes TANDEM_ISA=avx3" "$listed"
+case $listed in *"TANDEM_ISA=avx3"*"avx2"*) ;; *) fail "bench/run all does not say what is wrong with TANDEM_ISA=avx3" "$listed" ;; esac
 # Help builds nothing.
 help=$("$(dirname "$0")/../../dev" bench --help 2>&1)
 case $help in *building*) fail "./dev bench --help builds" "$help" ;; *usage:*) ;; *) fail "./dev bench --help does not help" "$help" ;; esac

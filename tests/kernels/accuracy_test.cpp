@@ -226,6 +226,22 @@ TEST_P(Accuracy, Double) {
   for (const Unary& test : kUnary) check<double>(test, test.ulps_double);
 }
 
+/// Below -0.5 the factor is the small tail of the distribution, so that its digits are counted from 1: not positive, and 0 in the end.
+TEST_P(Accuracy, GeluOfNegativeNumbers) {
+  constexpr int64_t n = 13001;
+  Memory in(kFloat32, n), result(kFloat32, n);
+  for (int64_t i = 0; i < n; ++i) in.set(i, -0.5 - 0.001 * static_cast<double>(i));
+  in.set(n - 1, -1e30);
+  Pointwise call = call_of(PointwiseOp::gelu, kFloat32, result.out({n}), true);
+  add_operand(call, in.view({n}));
+  cpu_table().pointwise(TestQueue(), call);
+  for (int64_t i = 0; i < n; ++i) {
+    const Real x = in.get(i), wanted = x / 2 * std::erfc(-x / std::sqrt(Real(2)));
+    ASSERT_LE(result.get(i), 0) << x;
+    ASSERT_LE(std::fabs(result.get(i) - wanted), std::fabs(x) * 0x1p-23L * (x > -100)) << x;
+  }
+}
+
 /// Bases from all over the range, and close to 1, with exponents that lead to its ends.
 TEST_P(Accuracy, PowersNearTheEndsOfTheRange) {
   constexpr int64_t n = 20000;

@@ -158,6 +158,26 @@ TEST(Gather, AlongEachDimension) {
       }
 }
 
+/// Rows are looked over 256 at a time and read by fours: an index outside is left out, wherever it stands, and no other.
+TEST(Gather, LongDenseRowsWithOneIndexOutside) {
+  constexpr int64_t size = 700, bad = 700;
+  for (const DType dtype : kTypes)
+    for (const int64_t length : {3, 256, 257, 1031})
+      for (const int64_t outside : {int64_t{-1}, int64_t{0}, length / 2, length - 1}) {
+        Array in(dtype, {2, size}), out(dtype, {2, length}), list = indices({2, length}, size, 9, false);
+        in.random(4);
+        if (outside >= 0) list.set(length + outside, static_cast<double>(bad));
+        std::vector<double> expected = out.values();
+        for (int64_t i = 0; i < 2 * length; ++i)
+          if (i != length + outside || outside < 0)
+            expected[static_cast<size_t>(i)] = in[i / length * size + static_cast<int64_t>(list[i])];
+        TestQueue queue(3);
+        cpu_table().gather(queue, out.out(), in.view(), list.view(), 1);
+        expect_close(out, expected, 0, std::string(tandem::name(dtype)) + " " + std::to_string(length) + " at " + std::to_string(outside));
+        EXPECT_EQ(queue.trouble(), outside < 0 ? Trouble::None : Trouble::IndexOutOfRange);
+      }
+}
+
 TEST(Gather, WithoutDimensionsAndOutOfRange) {
   Array in(kFloat32, {}, {3.0}), out(kFloat32, {}), zero(kInt64, {}), bad(kInt64, {}, {1.0});
   TestQueue queue, troubled;
@@ -310,6 +330,33 @@ TEST(Sort, PartsAreThoseOfTheWhole) {
             cpu_table().sort_part(queue, values.out(), places.out(), in.view(), descending, first, workspace.data());
             for (int64_t r = 0; r < 2; ++r)
               for (int64_t i = 0; i < count; ++i) ASSERT_EQ(places[r * count + i], all_places[r * n + first + i]) << n << " " << first;
+            EXPECT_TRUE(values.guards_stand() && places.guards_stand());
+          }
+      }
+}
+
+/// A long row's best are found in pieces, by any number of threads: ties, nan and infinities as in the whole order.
+TEST(Sort, TheFirstOfALongRowAreThoseOfTheWhole) {
+  constexpr int64_t n = 200'003;
+  for (const DType dtype : {kFloat32, kFloat64, kInt64, kBFloat16, kUInt8})
+    for (const bool descending : {false, true})
+      for (const bool few : {false, true}) {  // different values
+        Array in(dtype, {n}), all(dtype, {n}), all_places(kInt64, {n});
+        std::mt19937_64 random(few);
+        for (int64_t i = 0; i < n; ++i) in.set(i, static_cast<double>(random() % (few ? 3 : 1 << 20)) - (dtype == kUInt8 ? 0 : 1000));
+        if (is_floating(dtype))
+          for (const int64_t i : {int64_t{5}, n / 2, n - 1}) in.set(i, std::nan("")), in.set(i - 1, INFINITY), in.set(i - 2, -INFINITY);
+        std::vector<char> workspace(cpu_table().sort_workspace(in.view()));
+        cpu_table().sort_part(TestQueue(2), all.out(), all_places.out(), in.view(), descending, 0, workspace.data());
+        for (const int threads : {1, 2, 5})
+          for (const int64_t count : {1, 7, 100, 700, 3000}) {
+            Array values(dtype, {count}), places(kInt64, {count});
+            cpu_table().sort_part(TestQueue(threads), values.out(), places.out(), in.view(), descending, 0, workspace.data());
+            const std::string what = std::string(tandem::name(dtype)) + " " + std::to_string(count) + " by " + std::to_string(threads);
+            for (int64_t i = 0; i < count; ++i) {
+              ASSERT_EQ(places[i], all_places[i]) << what << " at " << i;
+              ASSERT_TRUE(values[i] == all[i] || (std::isnan(values[i]) && std::isnan(all[i]))) << what << " at " << i;
+            }
             EXPECT_TRUE(values.guards_stand() && places.guards_stand());
           }
       }

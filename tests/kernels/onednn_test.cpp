@@ -1,5 +1,7 @@
 // What is kept of oneDNN: one bound for the process, whatever shapes and threads there were; right results while shapes come and go,
 // and where oneDNN 3.7 has a defect.
+#include "kernels/cpu/onednn.h"
+
 #include <gtest/gtest.h>
 #include <tandem/tandem.h>
 
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "kernels/cpu/instruction_set.h"
+#include "kernels/cpu/processor.h"
 
 namespace tandem {
 namespace {
@@ -26,6 +29,22 @@ bool convolve(int64_t n) {
   const int64_t height = 12 + n % 20, width = 12 + n / 20;
   const Tensor image = conv2d(ones({1, 16, height, width}), ones({16, 16, 3, 3}));
   return image.sum().item<double>() == static_cast<double>(16 * (height - 2) * (width - 2) * 16 * 9);
+}
+
+/// In a process of its own: oneDNN takes a limit before its first use alone.
+TEST(OneDnnDeathTest, IsHeldToTheSetThatTheEnvironmentNames) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto status = [](const char* variable, const char* value, bool expected) {
+    unsetenv("TANDEM_ISA");
+    unsetenv("ONEDNN_MAX_CPU_ISA");
+    setenv(variable, value, 1);
+    std::_Exit(kernels::cpu::dnnl_has_bfloat16() == expected ? 0 : 1);
+  };
+  const bool has_avx512 = kernels::cpu::lacking("avx512", kernels::cpu::this_processor()).empty();
+  EXPECT_EXIT(status("TANDEM_ISA", "avx2", false), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(status("TANDEM_ISA", "baseline", false), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(status("ONEDNN_MAX_CPU_ISA", "AVX2", false), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(status("ONEDNN_MAX_CPU_ISA", "DEFAULT", has_avx512), testing::ExitedWithCode(0), "");
 }
 
 TEST(OneDnn, KeepsPrimitivesOfAllThreadsWithinOneBound) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/env.h"
 #include "kernels/cpu/onednn_cache.h"
 #include "kernels/cpu/onednn_thread.h"
 #include "kernels/cpu/onednn_version.h"
@@ -129,6 +130,19 @@ const OpenMp& openmp() {
   return found;
 }
 
+/// The instruction set that oneDNN goes by: the best of the processor, or of what TANDEM_ISA allows, where ONEDNN_MAX_CPU_ISA does not say
+/// it. Asked before anything else of oneDNN, which takes no limit afterwards.
+dnnl_cpu_isa_t dnnl_isa() {
+  static const dnnl_cpu_isa_t chosen = [] {
+    if (const auto wish = environment("TANDEM_ISA"); wish && !environment("ONEDNN_MAX_CPU_ISA")) {
+      if (*wish == "baseline") dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41);
+      if (*wish == "avx2") dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
+    }
+    return dnnl_get_effective_cpu_isa();
+  }();
+  return chosen;
+}
+
 /// A thread's stream.
 struct Stream {
   dnnl_stream_t stream = nullptr;
@@ -152,6 +166,7 @@ SingleOpenMp::~SingleOpenMp() {
 
 dnnl_engine_t dnnl_shared_engine() {
   static const dnnl_engine_t shared = [] {
+    (void)dnnl_isa();
     dnnl_engine_t made = nullptr;
     dnnl_engine_create(&made, dnnl_cpu, 0);
     return made;
@@ -164,15 +179,11 @@ dnnl_stream_t dnnl_thread_stream() {
   return mine.stream;
 }
 
-bool dnnl_has_bfloat16() {
-  static const bool has = dnnl_get_effective_cpu_isa() >= dnnl_cpu_isa_avx512_core;
-  return has;
-}
+bool dnnl_has_bfloat16() { return dnnl_isa() >= dnnl_cpu_isa_avx512_core; }
 
 int64_t dnnl_row_unit() {
 #if DNNL_VERSION_MAJOR >= 3
-  static const int64_t unit = dnnl_get_effective_cpu_isa() >= dnnl_cpu_isa_avx512_core_amx ? 32 : 1;
-  return unit;
+  return dnnl_isa() >= dnnl_cpu_isa_avx512_core_amx ? 32 : 1;
 #else
   return 1;
 #endif

@@ -34,9 +34,6 @@ TD_FROM_STD(erfc)
 TD_FROM_STD(log2)
 TD_FROM_STD(log10)
 #undef TD_FROM_STD
-TD_INLINE Vec<double> normal_cdf(Vec<double> x) {
-  return Vec<double>(0.5) * (Vec<double>(1) + erf(x * Vec<double>(0.70710678118654752440)));
-}
 TD_INLINE Vec<double> atan2(Vec<double> a, Vec<double> b) {
   return each(a, b, [](double x, double y) { return std::atan2(x, y); });
 }
@@ -161,6 +158,9 @@ namespace isa = cpu::TD_ISA;
 using isa::abs, isa::acos, isa::acosh, isa::asin, isa::asinh, isa::atan, isa::atan2, isa::atanh, isa::ceil, isa::clip, isa::copysign,
     isa::cos, isa::cosh, isa::digamma, isa::erf, isa::erfc, isa::erfinv, isa::exp, isa::exp2, isa::expm1, isa::floor, isa::floor_divide,
     isa::fmod, isa::hypot, isa::isfinite, isa::isinf, isa::isnan, isa::lgamma, isa::log, isa::log10, isa::log1p, isa::log1p_exp, isa::log2,
-    isa::maximum, isa::minimum, isa::normal_cdf, isa::polygamma, isa::pow, isa::remainder, isa::round, isa::rsqrt, isa::shift_left,
-    isa::shift_right, isa::signbit, isa::sin, isa::sinh, isa::sqrt, isa::tan, isa::tanh, isa::trunc, isa::trunc_divide;
+    isa::maximum, isa::minimum, isa::polygamma, isa::pow, isa::remainder, isa::round, isa::rsqrt, isa::shift_left, isa::shift_right,
+    isa::signbit, isa::sin, isa::sinh, isa::sqrt, isa::tan, isa::tanh, isa::trunc, isa::trunc_divide;
+#if !defined(__AVX512F__)  // there the table of erf is faster
+using isa::normal_cdf;
+#endif
 }  // namespace tandem::kernels::math

@@ -264,12 +264,6 @@ TD_INLINE Vec<float> erf(Vec<float> x) {
   return copysign(polynomial_of(table, shifted.bits(), a - (shifted - shift)), x);
 }
 
-/// The standard normal distribution up to x.
-TD_INLINE Vec<float> normal_cdf(Vec<float> x) {
-  using V = Vec<float>;
-  return V(0.5F) * (V(1) + erf(x * V(0.70710678F)));
-}
-
 /// exp(-x^2) times a polynomial of |x|, reflected below 0.
 TD_INLINE Vec<float> erfc(Vec<float> x) {
   using V = Vec<float>;
