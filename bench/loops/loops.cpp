@@ -21,15 +21,17 @@ uint32_t read(const uint32_t* a, int64_t n) {
 constexpr int kBytes = TD_VECTOR_BYTES;
 using Vector = float __attribute__((vector_size(kBytes)));
 
-/// Ten chains, so that a processor with two units of a latency of four or five is never idle.
+/// Ten chains, so that a processor with two units of a latency of four or five is never idle. They start at different numbers: of equal
+/// ones a compiler makes one.
 float multiply_add(int64_t rounds) {
+  constexpr int kChains = 10;
   const Vector x = Vector{} + 0.9999f, y = Vector{} + 1e-4f;
-  Vector a = y, b = y, c = y, d = y, e = y, f = y, g = y, h = y, i = y, j = y;
-  for (int64_t round = 0; round < rounds; ++round) {
-    a = a * x + y, b = b * x + y, c = c * x + y, d = d * x + y, e = e * x + y;
-    f = f * x + y, g = g * x + y, h = h * x + y, i = i * x + y, j = j * x + y;
-  }
-  const Vector sum = a + b + c + d + e + f + g + h + i + j;
+  Vector chains[kChains];
+  for (int i = 0; i < kChains; ++i) chains[i] = y * static_cast<float>(i);
+  for (int64_t round = 0; round < rounds; ++round)
+    for (Vector& chain : chains) chain = chain * x + y;
+  Vector sum = y;
+  for (const Vector& chain : chains) sum += chain;
   return sum[0];
 }
 
