@@ -144,6 +144,9 @@ void prepare(const Callable& callable) {
       static constexpr const char* others[][2] = {{"dim", "axis"}, {"keepdim", "keepdims"}, {"input", "x"}, {"other", "x2"}};
       for (const auto& [name, other] : others)
         if (std::strcmp(parameter.name, name) == 0) parameter.other_key = PyUnicode_InternFromString(other);
+      const std::string_view function = callable.name;  // what is written is a tensor's or a number's
+      if ((function == "scatter" || function == "scatter_") && std::strcmp(parameter.name, "src") == 0)
+        parameter.other_key = PyUnicode_InternFromString("value");
     }
 }
 

@@ -39,7 +39,7 @@ struct Parameter {
   bool keyword_only = false;      // never by position
   bool nullable = true;           // where it may be left out, None is the same
   PyObject* key = nullptr;        // the name as Python has it, one object for all
-  PyObject* other_key = nullptr;  // NumPy's name for it, where PyTorch takes that too: axis for dim
+  PyObject* other_key = nullptr;  // another name that PyTorch takes: NumPy's, axis for dim, or that of a number
 };
 
 /// One way to call a function.

@@ -23,6 +23,14 @@ Options creation_options(PyObject* dtype, PyObject* device, PyObject* requires_g
   return options;
 }
 
+Options of_out(PyObject* out, Options options) {
+  if (!given(out)) return options;
+  const Tensor& target = checked_tensor(out);
+  if (!options.dtype) options.dtype = target.dtype();
+  options.device = target.device();
+  return options;
+}
+
 ConvPadding to_padding(PyObject* object) {
   if (!PyUnicode_Check(object)) {
     const Shape numbers = to_shape(object);

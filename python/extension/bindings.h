@@ -27,6 +27,8 @@ void register_operations();
 /// The options of a function that creates a tensor: on the default device (set_default_device) where none is given, unless it is made
 /// `like` another tensor.
 Options creation_options(PyObject* dtype, PyObject* device, PyObject* requires_grad, PyObject* pin_memory, bool like);
+/// The same of numbers that go into `out`, where that is given: its dtype and device are those.
+Options of_out(PyObject* out, Options options);
 /// "same" and "valid", or numbers.
 ConvPadding to_padding(PyObject* object);
 /// Sizes, None for the input's own.

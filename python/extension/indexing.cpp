@@ -28,6 +28,8 @@ void add_index(PyObject* object, std::vector<Index>& to, Site site) {
     Tensor list = tensor_from(object, {}, site);
     if (list.numel() == 0 && list.is_floating_point()) list = list.to(kInt64, {}, site);
     to.emplace_back(list);
+  } else if (PyUnicode_Check(object)) {
+    fail<TypeError>("new(): invalid data type 'str'");
   } else {
     fail<IndexError>("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ",
                      Py_TYPE(object)->tp_name, ')');

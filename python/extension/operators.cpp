@@ -61,6 +61,13 @@ PyObject* unary(PyObject* a) {
   });
 }
 
+PyObject* invert(PyObject* a) {
+  return guarded([&] {
+    if (is_floating(tensor_of(a).dtype())) fail<TypeError>("~ (operator.invert) is only implemented on integer and Boolean-type tensors");
+    return unary<bitwise_not>(a);
+  });
+}
+
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return binary<pow>(a, b);
@@ -135,7 +142,7 @@ PyNumberMethods numbers() {
   slots.nb_positive = positive;
   slots.nb_absolute = unary<abs>;
   slots.nb_bool = truth;
-  slots.nb_invert = unary<bitwise_not>;
+  slots.nb_invert = invert;
   slots.nb_lshift = binary<bitwise_left_shift>;
   slots.nb_rshift = binary<bitwise_right_shift>;
   slots.nb_and = binary<bitwise_and>;

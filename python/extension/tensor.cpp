@@ -57,7 +57,10 @@ void deallocate(PyObject* object) {
     }
     if (wrapper.object == self) wrapper = {};
   }
-  if (type->tp_finalize && PyObject_CallFinalizerFromDealloc(object) < 0) return;
+  if (type->tp_finalize) {
+    if (!PyObject_GC_IsTracked(object)) PyObject_GC_Track(object);  // as a finalizer finds every object of a class
+    if (PyObject_CallFinalizerFromDealloc(object) < 0) return;
+  }
   if (PyObject_GC_IsTracked(object)) PyObject_GC_UnTrack(object);
   if (self->weak) PyObject_ClearWeakRefs(object);
   Py_CLEAR(self->dict);

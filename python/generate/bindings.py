@@ -89,6 +89,7 @@ class Form:
     def __init__(self, names, api, function, method, name=None):
         self.names, self.api, self.function, self.method = names, api, function, method
         self.slots, self.lines, self.arguments = [], [], []
+        self.out = None  # the slot of out=
         place = ("linalg." if function.get("namespace") == "tandem::linalg" else "") + function["name"].rstrip("_")
         self.rename = names["parameters"] | names["of"].get(place, {}) | names["of"].get(function["name"], {})
         if name:
@@ -107,10 +108,9 @@ class Form:
             self.lines.append(f"const DrawFrom drawn(a[{len(self.slots) - 1}]);")
         for only_none in names["only_none"].get(name, []):
             if all(slot.name != only_none for slot in self.slots):
-                self.slots.append(Slot(only_none, "None", True, "None", True))
+                self.slots.append(Slot(only_none, "None", True, "None", only_none not in names["positional"].get(name, [])))
         for ignored in names["ignored"].get(name, []):
             self.slots.append(Slot(ignored, "Any", True, "None", True))
-        self.out = None
         if not method and function["returns"] == "Tensor" and not self.creates and self.has_out():
             self.out = len(self.slots)
             self.slots.append(Slot("out", "Tensor", True, "None", True))
@@ -184,10 +184,14 @@ class Form:
         for name, kind in (("dtype", "DType"), ("device", "Device"), ("requires_grad", "Bool"), ("pin_memory", "Bool"), ("layout", "Any"), ("memory_format", "Any")):
             self.slots.append(Slot(name, kind, True, "False" if kind == "Bool" else "None", True))
         like = "true" if self.method or self.function["name"].endswith("_like") else "false"
-        self.lines.append(f"const Options {variable} = creation_options(a[{first}], a[{first + 1}], a[{first + 2}], a[{first + 3}], {like});")
+        takes_out = not self.method and not self.function["name"].endswith("_like") and self.has_out()
+        asked = variable + "_asked" if takes_out else variable
+        self.lines.append(f"const Options {asked} = creation_options(a[{first}], a[{first + 1}], a[{first + 2}], a[{first + 3}], {like});")
         self.arguments.append(variable)
-        if not self.method and not self.function["name"].endswith("_like") and self.has_out():
+        if takes_out:
+            self.out = len(self.slots)
             self.slots.append(Slot("out", "Tensor", True, "None", True))
+            self.lines.append(f"const Options {variable} = of_out(a[{self.out}], {asked});")
 
     def options_of(self, cpp):
         cpp = next((f"{scope}{cpp}" for scope in ("", "linalg::") if f"tandem::{scope}{cpp}" in self.api["classes"]), cpp)
@@ -220,8 +224,7 @@ class Form:
         large = next((f"is_large(a[{i}])" for i, slot in enumerate(self.slots) if slot.kind in ("Tensor", "Operand") and slot.name != "out"), None)
         unlock = f"const WithoutLock unlocked({large});\n        " if large else ""
         if returns in ("Tensor", "const Tensor &") and not (self.method and name.endswith("_")):
-            out = self.out if self.out is not None else (len(self.slots) - 1 if self.slots and self.slots[-1].name == "out" else None)
-            wrapped = f"into(a[{out}], std::move(result), site)" if out is not None else "wrap(std::move(result))"
+            wrapped = f"into(a[{self.out}], std::move(result), site)" if self.out is not None else "wrap(std::move(result))"
             return [f"Tensor result;\n      {{\n        {unlock}result = {call};\n      }}", f"return {wrapped};"]
         if returns == "const Tensor&" or returns == "const Tensor &":
             return [f"{{\n        {unlock}{call};\n      }}", "return Py_NewRef(a[0]);"]
@@ -333,7 +336,9 @@ def add(group, left_out, names, api, function, method, hidden):
         except NotBound as reason:
             left_out.append((("Tensor." if method else function["namespace"] + "::") + name, str(reason)))
             return
-        group.setdefault(name, []).append(form)
+        forms = group.setdefault(name, [])
+        first = names["first"].get(function["name"])
+        forms.insert(1 if first and len(form.slots) > 1 and form.slots[1].name == first else len(forms), form)
 
 
 def main():

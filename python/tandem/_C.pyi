@@ -938,7 +938,7 @@ torch.index_reduce."""
     def log_normal_(self, mean: _float = 1, std: _float = 2, *, generator: Generator | None = None) -> Self:
         """Numbers whose logarithm is normal with this mean and deviation."""
     @overload
-    def log_softmax(self, dim: _int) -> Tensor:
+    def log_softmax(self, dim: _int, dtype: None | None = None) -> Tensor:
         """The logarithm of softmax, computed without it."""
     @overload
     def log_softmax(self, dim: _int, dtype: _DType) -> Tensor: ...
@@ -1126,7 +1126,7 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
     def prelu(self, weight: Tensor) -> Tensor:
         """leaky_relu with a slope of its own for each channel (dimension 1), or one for all."""
     @overload
-    def prod(self) -> Tensor:
+    def prod(self, *, dtype: None | None = None) -> Tensor:
         """The product of all elements, or along a dimension. As torch.prod."""
     @overload
     def prod(self, dim: _int, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor: ...
@@ -1205,12 +1205,18 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
         """other - self. As torch.Tensor.rsub."""
     def rsub_(self, other: Tensor | _Number) -> Self:
         """other - self. As torch.Tensor.rsub."""
+    @overload
     def scatter(self, dim: _int, index: Tensor, src: Tensor | _Number) -> Tensor:
         """self with y[index[i][j]][j] = source[i][j] for dim 0, and so on; `reduce` "add" or "multiply" combines it with what is there. As
 torch.scatter."""
+    @overload
+    def scatter(self, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: _str) -> Tensor: ...
+    @overload
     def scatter_(self, dim: _int, index: Tensor, src: Tensor | _Number) -> Self:
         """self with y[index[i][j]][j] = source[i][j] for dim 0, and so on; `reduce` "add" or "multiply" combines it with what is there. As
 torch.scatter."""
+    @overload
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: _str) -> Self: ...
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """self with source added at these places. As torch.scatter_add."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Self:
@@ -1258,7 +1264,7 @@ torch.scatter_reduce."""
     def sinh_(self) -> Self:
         """The hyperbolic sine. As torch.Tensor.sinh."""
     @overload
-    def softmax(self, dim: _int) -> Tensor:
+    def softmax(self, dim: _int, dtype: None | None = None) -> Tensor:
         """exp(self) divided by its sum along `dim`, taken from the maximum so that it cannot overflow.
 Shape, dtype and device are self's. Error where `dim` is outside [-self.dim(), self.dim()) or self is not floating. As torch.softmax."""
     @overload
@@ -1942,7 +1948,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None = None, running_var: T
 which change the running ones in place (the variance unbiased). Both may be undefined in training. As
 torch.nn.functional.batch_norm."""
 @overload
-def bernoulli(p: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """1 with probability p, in the sizes and type of `input`."""
 @overload
 def bernoulli(input: Tensor, p: _float, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
@@ -2429,7 +2435,7 @@ def log2_(input: Tensor) -> Tensor:
 def log_(input: Tensor) -> Tensor:
     """The natural logarithm. As torch.log."""
 @overload
-def log_softmax(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+def log_softmax(input: Tensor, dim: _int, dtype: None | None = None, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of softmax, computed without it."""
 @overload
 def log_softmax(input: Tensor, dim: _int, dtype: _DType, *, out: Tensor | None = None) -> Tensor: ...
@@ -2497,11 +2503,11 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     """By PyTorch's rules: vectors, matrices, and batches that broadcast. As torch.matmul."""
 @overload
 def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The larger (smaller) of each two elements: maximum, minimum."""
-@overload
-def max(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _max: ...
+    """The largest (smallest) element; nan wins. Along a dimension with the index of the first such. As torch.max, torch.min."""
 @overload
 def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def max(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _max: ...
 def max_pool1d(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """input (n, c, spatial…) or (c, spatial…). Errors where a window is empty or a padding more than half of it. As
 torch.nn.functional.max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within (spatial…)."""
@@ -2545,9 +2551,9 @@ def median(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Sequence[Te
 @overload
 def min(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
-def min(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _min: ...
-@overload
 def min(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def min(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _min: ...
 def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller, nan wins. As torch.minimum."""
 def minimum_(input: Tensor, other: Tensor | _Number) -> Tensor:
@@ -2637,12 +2643,12 @@ def norm(input: Tensor, p: _float, dim: _Shape | None = None, keepdim: _bool = F
 @overload
 def norm(input: Tensor, p: _str, dim: _Shape | None = None, keepdim: _bool = False, *, dtype: _DType | None = None, out: Tensor | None = None) -> Tensor: ...
 @overload
-def normal(mean: Tensor | _Number, std: Tensor | _Number, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+def normal(mean: Tensor | _Number, std: Tensor | _Number = 1, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Normal with a mean and a deviation for each element, one of them a tensor; or of given sizes. Error for a negative deviation."""
 @overload
 def normal(mean: _float, std: _float, size: _Shape, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None, generator: Generator | None = None) -> Tensor: ...
-def normalize(input: Tensor, p: _float = 2, dim: _int = 1, eps: _float = 1e-12, *, out: Tensor | None = None) -> Tensor:
-    """x / max(its p-norm along `dim`, eps). As torch.nn.functional.normalize."""
+def normalize(input: Tensor, p: _float = 2, dim: _Shape = 1, eps: _float = 1e-12, *, out: Tensor | None = None) -> Tensor:
+    """x / max(its p-norm along the dimensions `dim`, eps). As torch.nn.functional.normalize."""
 def not_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Whether input != other. As torch.ne."""
 def not_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
@@ -2684,7 +2690,7 @@ def pow_(input: Tensor, exponent: Tensor | _Number) -> Tensor:
 def prelu(input: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
     """leaky_relu with a slope of its own for each channel (dimension 1), or one for all."""
 @overload
-def prod(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def prod(input: Tensor, *, dtype: None | None = None, out: Tensor | None = None) -> Tensor:
     """The product of all elements, or along a dimension. As torch.prod."""
 @overload
 def prod(input: Tensor, *, dtype: _DType, out: Tensor | None = None) -> Tensor: ...
@@ -2851,7 +2857,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: _str = 'mean', beta
 def soft_margin_loss(input: Tensor, target: Tensor, reduction: _str = 'mean', *, out: Tensor | None = None) -> Tensor:
     """log(1 + exp(-target * input)), targets 1 or -1."""
 @overload
-def softmax(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+def softmax(input: Tensor, dim: _int, dtype: None | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(input) divided by its sum along `dim`, taken from the maximum so that it cannot overflow.
 Shape, dtype and device are input's. Error where `dim` is outside [-input.dim(), input.dim()) or input is not floating. As torch.softmax."""
 @overload

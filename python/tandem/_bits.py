@@ -39,7 +39,7 @@ def frexp(input, *, out=None):
     else:  # two bytes: float32 has all their numbers
         mantissa, exponent = _parts(input.float())
         mantissa = mantissa.to(input.dtype)
-    return Frexp(mantissa, exponent) if out is None else Frexp(out[0].copy_(mantissa), out[1].copy_(exponent))
+    return Frexp(mantissa, exponent) if out is None else Frexp(into(out[0], mantissa, "frexp"), into(out[1], exponent, "frexp"))
 
 
 def _parts(input):

@@ -99,10 +99,12 @@ def _gradient_along(values, d, step, edge_order):
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """The covariance of variables, a row each."""
     x = input.reshape(1, -1) if input.dim() < 2 else input
+    if not x.is_floating_point():
+        x = x.to(_C.get_default_dtype())
     weights = fweights if aweights is None else aweights if fweights is None else fweights * aweights
     if weights is None:
         centered = x - x.mean(1, keepdim=True)
-        result = centered @ centered.T / (x.size(1) - correction)
+        result = centered @ centered.T / max(0, x.size(1) - correction)
     else:
         total = weights.sum()
         centered = x - (x * weights).sum(1, keepdim=True) / total

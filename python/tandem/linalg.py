@@ -3,6 +3,7 @@
 from . import _C
 from ._C import LinAlgError
 from . import _factorizations as _packed
+from ._arguments import into
 from ._results import named_result as _named_result
 
 globals().update(_C._linalg)
@@ -18,13 +19,13 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
         result = _vector_norm(x.reshape(-1) if not keepdim else x, float(ord), [0] if not keepdim else list(range(x.dim())), keepdim)
     else:
         result = _vector_norm(x, float(ord), [dim] if isinstance(dim, int) else list(dim), keepdim)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_vector_norm")
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """The norm of matrices: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2."""
     result = _matrix_norm(A if dtype is None else A.to(dtype), ord if isinstance(ord, str) else float(ord), list(dim), keepdim)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_matrix_norm")
 
 
 def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
@@ -42,7 +43,7 @@ def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
 def multi_dot(tensors, *, out=None):
     """The product of several matrices, in the order that takes the fewest multiplications."""
     result = _C._linalg["multi_dot"](list(tensors))
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_multi_dot")
 
 
 def matmul(input, other, *, out=None):
@@ -63,7 +64,7 @@ def cond(A, p=None, *, out=None):
         result = values[..., 0] / values[..., -1] if p != -2 else values[..., -1] / values[..., 0]
     else:
         result = matrix_norm(A, p) * matrix_norm(_C._linalg["inv"](A), p)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_cond")
 
 
 def vander(x, N=None):
@@ -83,7 +84,7 @@ def tensorinv(A, ind=2, *, out=None):
         raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
                            f"but got {rest.numel()} != {first.numel()}")
     result = _C._linalg["inv"](A.reshape(first.numel(), rest.numel())).reshape(*rest, *first)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_tensorinv")
 
 
 def tensorsolve(A, B, dims=None, *, out=None):
@@ -95,7 +96,7 @@ def tensorsolve(A, B, dims=None, *, out=None):
         raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
                            f"but got {unknown.numel()} != {B.numel()}")
     result = _C._linalg["solve"](A.reshape(B.numel(), unknown.numel()), B.reshape(-1)).reshape(unknown)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_tensorsolve")
 
 
 def _tolerances(rcond, atol, rtol):
@@ -108,13 +109,13 @@ def _tolerances(rcond, atol, rtol):
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """Moore and Penrose's inverse; singular values up to max(atol, rtol * the largest) count as zero."""
     result = _C._linalg["pinv"](A, hermitian=hermitian, **_tolerances(rcond, atol, rtol))
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_pinv")
 
 
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """How many singular values are not zero; `tol` is an absolute tolerance."""
     result = _C._linalg["matrix_rank"](A, hermitian=hermitian, **_tolerances(None, tol if tol is not None else atol, rtol))
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_matrix_rank")
 
 
 # --- Factorizations, and forms that tell of failure in `info` in the place of an error
@@ -130,9 +131,9 @@ _LdlFactorEx = _named_result("linalg_ldl_factor_ex", ["LD", "pivots", "info"])
 _Polar = _named_result("linalg_polar", ["U", "H"])
 
 
-def _given(result, out):
+def _given(result, out, name):
     """The named tuple, its tensors in those of `out` where that is given."""
-    return result if out is None else type(result)(*(place.copy_(value) for place, value in zip(out, result)))
+    return result if out is None else type(result)(*(into(place, value, name) for place, value in zip(out, result)))
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
@@ -153,7 +154,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
         L = _C.where(wide, nan.triu() if upper else nan.tril(), L)
     else:
         L = _C._linalg["cholesky"](A, upper=upper)
-    return _given(_CholeskyEx(L, info), out)
+    return _given(_CholeskyEx(L, info), out, "linalg_cholesky_ex")
 
 
 def _first_bad_minor(A):
@@ -174,7 +175,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     result = _LuFactorEx(*_packed.lu_packed(A, pivot))
     if check_errors:
         _check_lu("torch.linalg.lu_factor_ex", result.info)
-    return _given(result, out)
+    return _given(result, out, "linalg_lu_factor_ex")
 
 
 def _check_lu(name, info):
@@ -190,20 +191,20 @@ def lu_factor(A, *, pivot=True, out=None):
     """L and U in one matrix, and the rows exchanged in each step, counted from 1. For lu_solve."""
     LU, pivots, info = lu_factor_ex(A, pivot=pivot)
     _check_lu("torch.linalg.lu_factor", info)
-    return _given(_LuFactor(LU, pivots), out)
+    return _given(_LuFactor(LU, pivots), out, "linalg_lu_factor")
 
 
 def lu(A, *, pivot=True, out=None):
     """P, L and U of A = P L U; P is empty without pivoting."""
     _packed.check_matrices("linalg.lu", A)
     LU, pivots, _ = _packed.lu_packed(A, pivot)
-    return _given(_Lu(*_packed.lu_unpack(LU, pivots, unpack_pivots=pivot)), out)
+    return _given(_Lu(*_packed.lu_unpack(LU, pivots, unpack_pivots=pivot)), out, "linalg_lu")
 
 
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     """X of A X = B from lu_factor's result; X A = B where not left; with the transpose of A where `adjoint`."""
     result = _packed.lu_apply(LU, pivots, B, left, adjoint)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_lu_solve")
 
 
 def inv_ex(A, *, check_errors=False, out=None):
@@ -215,7 +216,7 @@ def inv_ex(A, *, check_errors=False, out=None):
             f"linalg.inv_ex: The diagonal element {int(info.reshape(-1).max())} is zero, the inversion could not be completed because the "
             "input matrix is singular."
         )
-    return _given(_InvEx(_where_regular(A, info, _C._linalg["inv"]), info), out)
+    return _given(_InvEx(_where_regular(A, info, _C._linalg["inv"]), info), out, "linalg_inv_ex")
 
 
 def _where_regular(A, info, function):
@@ -234,7 +235,7 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
     info = _packed.lu_packed(A.detach())[2]
     if check_errors and bool((info != 0).any()):
         raise LinAlgError("torch.linalg.solve_ex: The solver failed because the input matrix is singular.")
-    return _given(_SolveEx(_where_regular(A, info, lambda regular: _C._linalg["solve"](regular, B, left=left)), info), out)
+    return _given(_SolveEx(_where_regular(A, info, lambda regular: _C._linalg["solve"](regular, B, left=left)), info), out, "linalg_solve_ex")
 
 
 def ldl_factor_ex(A, *, hermitian=False, check_errors=False, out=None):
@@ -243,19 +244,19 @@ def ldl_factor_ex(A, *, hermitian=False, check_errors=False, out=None):
     if check_errors and bool((result.info != 0).any()):
         at = int(result.info.reshape(-1).max())
         raise LinAlgError(f"linalg.ldl_factor_ex: The factorization has a zero at D[{at}]: the matrix is singular")
-    return _given(result, out)
+    return _given(result, out, "linalg_ldl_factor_ex")
 
 
 def ldl_factor(A, *, hermitian=False, out=None):
     """Bunch and Kaufman's L D Lᵀ of symmetric matrices in LAPACK's form, and pivots. For ldl_solve."""
     LD, pivots, _ = ldl_factor_ex(A, hermitian=hermitian)
-    return _given(_LdlFactor(LD, pivots), out)
+    return _given(_LdlFactor(LD, pivots), out, "linalg_ldl_factor")
 
 
 def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     """X of A X = B from ldl_factor's result; without gradients."""
     result = _packed.ldl_applied(LD, pivots, B)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "linalg_ldl_solve")
 
 
 def matrix_sqrth(A):
@@ -271,7 +272,7 @@ def polar(A, *, out=None):
         raise RuntimeError(
             f"linalg.polar: input must have at least as many rows as columns, but got {A.size(-2)} by {A.size(-1)} matrices"
         )
-    return _given(_Polar(*_packed.Polar.apply(A)), out)
+    return _given(_Polar(*_packed.Polar.apply(A)), out, "linalg_polar")
 
 
 def householder_product(A, tau, *, out=None):

@@ -48,6 +48,8 @@ Tensor arg_extreme(const char* op, bool largest, const Tensor& x, std::optional<
   if (x.dtype() == kBool) fail<NotImplementedError>("[", op, "] ", op, "(): does not support bool input");
   const uint32_t mask = dim ? ops::one_dim(x, wrap_dim(*dim, x.dim())) : all_dims(x);
   if (!dim && x.numel() == 0) fail<IndexError>("[", op, "] ", op, "(): Expected reduction dim to be specified for input.numel() == 0.");
+  if (const int64_t at = dim ? wrap_dim(*dim, x.dim()) : 0; dim && x.dim() && x.size(at) == 0)
+    fail<IndexError>("[", op, "] ", op, "(): Expected reduction dim ", at, " to have non-zero size.");
   ops::check_not_empty(op, x, mask);
   Tensor y = empty(ops::reduced_sizes(x, mask, keepdim), {.dtype = kInt64, .device = x.device()}, site);
   if (y.numel() == 0) return y;

@@ -165,12 +165,12 @@ Tensor alias(const Tensor& x, Site site) {
   return record("AliasBackward0", y, {x}, site, [](const Tensor& g) { return g; });
 }
 
-/// x at index tensors over its leading dimensions.
-Tensor index_front(const Tensor& x, const std::vector<Tensor>& indices, const Shape& index_sizes, const char* grad_fn, Site site,
-                   bool negative = true) {
+/// x at index tensors over its leading dimensions, for the operation `op`.
+Tensor index_front(const char* op, const Tensor& x, const std::vector<Tensor>& indices, const Shape& index_sizes, const char* grad_fn,
+                   Site site, bool negative = true) {
   Tensor y = empty(result_sizes(x, indices, index_sizes), {.dtype = x.dtype(), .device = x.device()}, site);
   const auto views = views_of(indices);
-  ops::launch(x, "index", site, &kernels::Table::index, y, x, views, negative);
+  ops::launch(x, op, site, &kernels::Table::index, y, x, views, negative);
   if (!needs_grad(x)) return y;
   return record(grad_fn, y, {x}, site, [sizes = x.sizes(), indices, index_sizes, site](const Tensor& g) {
     return index_backward(g, sizes, indices, index_sizes, site);
@@ -181,8 +181,9 @@ Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Ten
   Tensor whole = zeros(sizes, {.dtype = g.dtype(), .device = g.device()}, site);
   ops::add_at("index_backward", whole, g, indices, true, site);
   if (!needs_grad(g)) return whole;
-  return record("IndexBackward0Backward0", whole, {g}, site,
-                [indices, index_sizes, site](const Tensor& gg) { return index_front(gg, indices, index_sizes, "IndexBackward0", site); });
+  return record("IndexBackward0Backward0", whole, {g}, site, [indices, index_sizes, site](const Tensor& gg) {
+    return index_front("index", gg, indices, index_sizes, "IndexBackward0", site);
+  });
 }
 
 }  // namespace
@@ -190,7 +191,7 @@ Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Ten
 Tensor Tensor::index(const std::vector<Index>& indices, Site site) const {
   const Indexing in = take_apart("index", *this, indices, site);
   if (in.indices.empty()) return in.view.is_same(*this) ? alias(*this, site) : in.view;
-  Tensor y = index_front(in.view, in.indices, in.index_sizes, "IndexBackward0", site);
+  Tensor y = index_front("index", in.view, in.indices, in.index_sizes, "IndexBackward0", site);
   return in.put_back > 0 ? y.permute(moved_order(in, false), site) : y;
 }
 
@@ -258,7 +259,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
         [indices = in.indices, index_sizes = in.index_sizes, accumulate, site](const Tensor& g, autograd::Wanted wanted) {
           std::array<Tensor, 2> gradients;
           if (wanted[0]) gradients[0] = accumulate ? g : zeroed_at(g, indices, index_sizes, site);
-          if (wanted[1]) gradients[1] = index_front(g, indices, index_sizes, "IndexBackward0", site);
+          if (wanted[1]) gradients[1] = index_front("index", g, indices, index_sizes, "IndexBackward0", site);
           return gradients;
         });
   }
@@ -272,9 +273,11 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Site site
     fail("[index_select] Expected dtype int32 or int64 for index, but got ", index.dtype(), "; convert with to(kInt64)");
   ops::check_same_device("index_select", x, "self", index, "index");
   const Tensor list = (index.dim() == 0 ? index.unsqueeze(0) : index).to(kInt64, {}, site);
-  if (x.dim() == 0) return index_front(x.unsqueeze(0, site), {list}, list.sizes(), "IndexSelectBackward0", site, false).squeeze(0, site);
-  if (at == 0) return index_front(x, {list}, list.sizes(), "IndexSelectBackward0", site, false);
-  return movedim(index_front(movedim(x, at, 0, site), {list}, list.sizes(), "IndexSelectBackward0", site, false), 0, at, site);
+  if (x.dim() == 0)
+    return index_front("index_select", x.unsqueeze(0, site), {list}, list.sizes(), "IndexSelectBackward0", site, false).squeeze(0, site);
+  if (at == 0) return index_front("index_select", x, {list}, list.sizes(), "IndexSelectBackward0", site, false);
+  return movedim(index_front("index_select", movedim(x, at, 0, site), {list}, list.sizes(), "IndexSelectBackward0", site, false), 0, at,
+                 site);
 }
 
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Operand& value, Flag accumulate, Site site) {
@@ -289,7 +292,7 @@ Tensor take(const Tensor& x, const Tensor& index, Site site) {
   if (index.dtype() != kInt64) fail("[take] take(): Expected a long tensor for index, but got ", scalar_name(index.dtype()));
   ops::check_same_device("take", x, "self", index, "index");
   if (x.numel() == 0 && index.numel() > 0) fail<IndexError>("[take] take(): tried to take from an empty tensor");
-  return index_front(x.reshape({-1}, site), {index}, index.sizes(), "TakeBackward0", site);
+  return index_front("take", x.reshape({-1}, site), {index}, index.sizes(), "TakeBackward0", site);
 }
 
 Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, Flag accumulate, Site site) {

@@ -374,8 +374,8 @@ Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, doub
   return div(input, pow(add(mul(mean, alpha, site), k, site), beta, site), site);
 }
 
-Tensor normalize(const Tensor& input, double p, int64_t dim, double eps, Site site) {
-  return div(input, norm(input, p, {dim}, true, {}, site).clamp(eps, {}, site), site);
+Tensor normalize(const Tensor& input, double p, const Shape& dim, double eps, Site site) {
+  return div(input, norm(input, p, dim, true, {}, site).clamp(eps, {}, site), site);
 }
 
 }  // namespace tandem

@@ -43,7 +43,7 @@ struct InstanceNormOptions {
 /// x / (k + alpha * the mean of squares over `size` neighbouring channels) ^ beta. As torch.nn.functional.local_response_norm.
 [[nodiscard]] Tensor local_response_norm(const Tensor& input, int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1,
                                          Site site = Site::here());
-/// x / max(its p-norm along `dim`, eps). As torch.nn.functional.normalize.
-[[nodiscard]] Tensor normalize(const Tensor& input, double p = 2, int64_t dim = 1, double eps = 1e-12, Site site = Site::here());
+/// x / max(its p-norm along the dimensions `dim`, eps). As torch.nn.functional.normalize.
+[[nodiscard]] Tensor normalize(const Tensor& input, double p = 2, const Shape& dim = {1}, double eps = 1e-12, Site site = Site::here());
 
 }  // namespace tandem

@@ -295,20 +295,20 @@ Tensor Tensor::multinomial(int64_t num_samples, Flag replacement, Site site) con
   return tandem::multinomial(*this, num_samples, replacement, site);
 }
 
-Tensor bernoulli(const Tensor& p, Site site) {
-  if (!is_floating(p.dtype()))
-    fail("[bernoulli] expects probabilities of a floating dtype, not ", p.dtype(), "; convert with to(kFloat32)");
-  const Tensor dense = p.detach().contiguous(site);
-  Tensor x = empty(p.sizes(), {.dtype = p.dtype(), .device = p.device()}, site);
-  if (x.numel() == 0) return x;
-  if (draws_mersenne(x.device())) {
+Tensor bernoulli(const Tensor& x, Site site) {
+  if (!is_floating(x.dtype()))
+    fail("[bernoulli] expects probabilities of a floating dtype, not ", x.dtype(), "; convert with to(kFloat32)");
+  const Tensor dense = x.detach().contiguous(site);
+  Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
+  if (y.numel() == 0) return y;
+  if (draws_mersenne(y.device())) {
     if (!logical_and(dense >= 0, dense <= 1, site).all(site)) fail("[bernoulli] Expected p_in >= 0 && p_in <= 1 to be true, but it is not");
-    ops::mersenne_bernoulli(x, dense);
-    return x;
+    ops::mersenne_bernoulli(y, dense);
+    return y;
   }
-  const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
-  ops::launch(x, "bernoulli", site, &kernels::Table::bernoulli, x, dense, state.seed, state.offset);
-  return x;
+  const GeneratorState state = ops::take_counters(y.device(), kernels::random_counters(kernels::Random::Bernoulli, y.dtype(), y.numel()));
+  ops::launch(y, "bernoulli", site, &kernels::Table::bernoulli, y, dense, state.seed, state.offset);
+  return y;
 }
 
 Tensor bernoulli(const Tensor& like, double p, Site site) { return empty_like(like, {}, site).bernoulli_(p, site); }

@@ -75,10 +75,10 @@ class ThreadGeneratorGuard {
 [[nodiscard]] Tensor randint_like(const Tensor& other, int64_t low, int64_t high, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor randint_like(const Tensor& other, int64_t high, const Options& options = {}, Site site = Site::here());
 /// Normal with a mean and a deviation for each element, one of them a tensor; or of given sizes. Error for a negative deviation.
-[[nodiscard]] Tensor normal(const Operand& mean, const Operand& std, Site site = Site::here());
+[[nodiscard]] Tensor normal(const Operand& mean, const Operand& std = 1, Site site = Site::here());
 [[nodiscard]] Tensor normal(double mean, double std, const Shape& sizes, const Options& options = {}, Site site = Site::here());
-/// 1 with the probability that each element of `p` gives. Error for one outside [0, 1], on a device at the next synchronization.
-[[nodiscard]] Tensor bernoulli(const Tensor& p, Site site = Site::here());
+/// 1 with the probability that each element of x gives. Error for one outside [0, 1], on a device at the next synchronization.
+[[nodiscard]] Tensor bernoulli(const Tensor& x, Site site = Site::here());
 /// 1 with probability p, in the sizes and type of `like`.
 [[nodiscard]] Tensor bernoulli(const Tensor& like, double p, Site site = Site::here());
 /// Categories (int64) drawn for each row of weights (n) or (m, n), which need not sum to 1. Error for negative, infinite or all-zero

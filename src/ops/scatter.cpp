@@ -443,6 +443,17 @@ const Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Operand& 
   (void)scatter_set(*this, dim, index, source, true, site);
   return *this;
 }
+Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Operand& source, std::string_view reduce, Site site) const {
+  return tandem::scatter(*this, dim, index, source, reduce, site);
+}
+const Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Operand& source, std::string_view reduce, Site site) const {
+  if (reduce == "add") {
+    check_written("scatter", *this, source.is_tensor() ? source.tensor() : Tensor());
+    (void)scatter_sum(*this, dim, index, source, true, site);
+    return *this;
+  }
+  return copy_(tandem::scatter(kept(*this, site), dim, index, source, reduce, site), false, site);
+}
 Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& source, Site site) const {
   return tandem::scatter_add(*this, dim, index, source, site);
 }

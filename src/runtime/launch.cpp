@@ -23,16 +23,18 @@ Queue Launch::device_queue(Device device, const char* op, Site site) {
 
 void Launch::throw_reported(const Queue& queue, const Status& status) {
   const Trouble trouble = status.trouble.load();
-  throw_trouble(trouble, trouble_text(queue.op, trouble, status.a.load(), status.b.load()));
+  throw_trouble(queue.op, trouble, trouble_text(queue.op, trouble, status.a.load(), status.b.load()));
 }
 
-void throw_trouble(Trouble trouble, const std::string& text, Site queued_at) {
+void throw_trouble(std::string_view op, Trouble trouble, const std::string& text, Site queued_at) {
   const auto placed = [&]<class E>(E error) {
     if (queued_at.line) tandem::detail::ErrorPlace::set_line_of_message(error, queued_at);
     return error;
   };
   switch (trouble) {
-    case Trouble::IndexOutOfRange: throw placed(IndexError(text));
+    case Trouble::IndexOutOfRange:
+      if (op == "gather" || op.starts_with("scatter")) throw placed(Error(text));  // as PyTorch's
+      throw placed(IndexError(text));
     case Trouble::Unsupported: throw placed(NotImplementedError(text));
     case Trouble::Singular:
     case Trouble::NotPositive:
@@ -53,8 +55,11 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
       // PyTorch's words first, where it has some of an operation's own.
       const std::string_view name = op;
       const bool classes = name == "cross_entropy", rows = name == "embedding" || name == "embedding_bag" || name == "index_select";
-      return str(classes ? str("Target ", a, " is out of bounds. ") : std::string(rows ? "index out of range in self. " : ""), '[', op,
-                 "] index ", a, " is out of range for a dimension of size ", b, b > 0 ? str(": give 0 to ", b - 1) : "");
+      const std::string first = classes          ? str("Target ", a, " is out of bounds. ")
+                                : rows           ? "index out of range in self. "
+                                : name == "take" ? str("out of range: tried to access index ", a, " on a tensor of ", b, " elements. ")
+                                                 : "";
+      return str(first, '[', op, "] index ", a, " is out of bounds for a dimension with size ", b, b > 0 ? str(": give 0 to ", b - 1) : "");
     }
     case Trouble::DivisionByZero: return str('[', op, "] ZeroDivisionError: integer division by zero: a divisor is 0");
     case Trouble::Unsupported:

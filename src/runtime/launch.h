@@ -38,10 +38,10 @@ class Launch {
   Queue queue_;
 };
 
-/// The text of what a kernel reported: "[embedding] index 99 is out of range …".
+/// The text of what a kernel reported: "[embedding] index 99 is out of bounds …".
 [[nodiscard]] std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b);
-/// Throws `text` as the kind of error that `trouble` is. `queued_at` is the line that the text names.
-[[noreturn]] void throw_trouble(Trouble trouble, const std::string& text, Site queued_at = Site::none());
+/// Throws `text` as the kind of error that `trouble` of an operation is. `queued_at` is the line that the text names.
+[[noreturn]] void throw_trouble(std::string_view op, Trouble trouble, const std::string& text, Site queued_at = Site::none());
 
 /// Queues a copy of bytes between any two devices on the current stream of the GPU involved (the source's where both are GPUs; the
 /// destination's stream then waits for it). Host to host copies at once. Blocks until done where one side is pageable host memory.

@@ -420,6 +420,9 @@ class Tensor {
   [[nodiscard]] Tensor take_along_dim(const Tensor& indices, std::optional<int64_t> dim = {}, Site site = Site::here()) const;
   [[nodiscard]] Tensor scatter(int64_t dim, const Tensor& index, const Operand& source, Site site = Site::here()) const;
   const Tensor& scatter_(int64_t dim, const Tensor& index, const Operand& source, Site site = Site::here()) const;
+  [[nodiscard]] Tensor scatter(int64_t dim, const Tensor& index, const Operand& source, std::string_view reduce,
+                               Site site = Site::here()) const;
+  const Tensor& scatter_(int64_t dim, const Tensor& index, const Operand& source, std::string_view reduce, Site site = Site::here()) const;
   [[nodiscard]] Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
   const Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
   [[nodiscard]] Tensor scatter_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,

@@ -117,6 +117,10 @@ TEST_P(Ops, GatherAndScatter) {
   EXPECT_TRUE(td::equal(td::scatter_add(td::zeros({2, 3}, device()), 1, index, td::ones({2, 2}, device())),
                         td::tensor({{1., 0., 1.}, {0., 2., 0.}}, device())));
   EXPECT_TRUE(td::equal(td::scatter(td::zeros({2, 3}, device()), 1, index, 7), td::tensor({{7., 0., 7.}, {0., 7., 0.}}, device())));
+  const auto twos = td::full({2, 2}, 2., device());
+  EXPECT_TRUE(td::equal(td::ones({2, 3}, device()).scatter_(1, index, twos, "add"), td::tensor({{3., 1., 3.}, {1., 5., 1.}}, device())));
+  EXPECT_TRUE(td::equal(td::ones({2, 3}, device()).scatter_(1, index, 3, "multiply"), td::tensor({{3., 1., 3.}, {1., 9., 1.}}, device())));
+  EXPECT_TRUE(td::equal(td::ones({2, 3}, device()).scatter(1, index, 3, "add"), td::tensor({{4., 1., 4.}, {1., 7., 1.}}, device())));
   EXPECT_TRUE(td::equal((x > 2).nonzero(), td::tensor({{1, 0}, {1, 1}, {1, 2}}, device())));
 }
 

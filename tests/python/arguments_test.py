@@ -43,7 +43,111 @@ class Errors(unittest.TestCase):
         self.refused("absolute(): argument 'input' (position 1) must be Tensor, not int", torch.absolute, 3)
 
 
+class Forms(unittest.TestCase):
+    """Every way in which PyTorch's users write a call."""
+
+    def same(self, expected, *results):
+        for result in results:
+            self.assertEqual(result.tolist(), expected)
+
+    def test_scatter(self):
+        x, index = torch.ones(2, 3), torch.tensor([[0, 1], [2, 0]])
+        twos = torch.full((2, 2), 2.0)
+        self.same(
+            [[5, 5, 1], [5, 1, 5]], x.scatter(1, index, 5.0), x.scatter(1, index, value=5.0), torch.scatter(x, 1, index, value=5.0),
+            torch.scatter(input=x, dim=1, index=index, src=twos + 3), x.clone().scatter_(1, index, value=5), x.scatter(dim=1, index=index, value=5.0),
+        )
+        self.same(
+            [[3, 3, 1], [3, 1, 3]], x.scatter(1, index, 2.0, reduce="add"), torch.scatter(x, 1, index, twos, reduce="add"),
+            x.clone().scatter_(1, index, twos, reduce="add"), x.clone().scatter_(1, index, value=2.0, reduce="add"),
+        )
+        self.same(
+            [[2, 2, 1], [2, 1, 2]], x.scatter(1, index, twos, reduce="multiply"), x.clone().scatter_(1, index, 2.0, reduce="multiply"),
+        )
+        with self.assertRaisesRegex(RuntimeError, "reduce argument must be either add or multiply"):
+            x.scatter_(1, index, 2.0, reduce="mean")
+
+    def test_changes_in_place_are_recorded(self):
+        index = torch.tensor([[0, 1, 1]])
+        for reduce, of_x in (("add", [1, 1]), ("multiply", [2, 9])):
+            x = torch.ones(1, 2, requires_grad=True)
+            (x * 1).scatter_(1, index, torch.tensor([[2.0, 3.0, 3.0]]), reduce=reduce).sum().backward()
+            self.assertEqual(x.grad.tolist(), [of_x])
+
+    def test_no_dtype(self):
+        x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        for name in ("softmax", "log_softmax"):
+            function = getattr(torch, name)
+            self.same(function(x, 1).tolist(), function(x, 1, dtype=None), function(x, 1, None), getattr(x, name)(1, None), getattr(x, name)(dim=1, dtype=None))
+        self.same(24, torch.prod(x, dtype=None), x.prod(dtype=None), x.prod(dtype=torch.float64))
+        self.same([2, 12], x.prod(1, dtype=None))
+
+    def test_several_dimensions(self):
+        x = torch.tensor([[3.0, 0.0], [0.0, 4.0]])
+        self.same((x / 5).tolist(), torch.nn.functional.normalize(x, dim=(0, 1)))
+        self.same([[1, 0], [0, 1]], torch.nn.functional.normalize(x, dim=1), torch.nn.functional.normalize(x, 2.0, -1))
+
+    def test_a_tensor_without_dimensions_is_no_dimension(self):
+        x, zero = torch.tensor([[-1.0, 2.0], [3.0, -4.0]]), torch.tensor(0)
+        self.same([[0, 2], [3, 0]], torch.max(x, zero), x.max(zero), x.max(other=zero))
+        self.same([[-1, 0], [0, -4]], torch.min(x, zero), x.min(zero))
+        self.same([3, 2], x.max(0).values, torch.max(x, dim=0)[0])
+
+    def test_names_and_defaults(self):
+        self.same([1, 0], torch.bernoulli(input=torch.tensor([1.0, 0.0])))
+        self.assertEqual(torch.normal(torch.zeros(3)).shape, (3,))
+        self.same([[0.5, 1.0], [1.0, 2.0]], torch.cov(torch.tensor([[1, 2], [3, 5]])))
+        self.same(float("inf"), torch.cov(torch.tensor([1.0, 3.0]), correction=9))
+
+
+class Words(unittest.TestCase):
+    """The class of an error, and its first words, are PyTorch's."""
+
+    def refused(self, kind, text, function):
+        with self.assertRaises(kind) as caught:
+            function()
+        self.assertTrue(type(caught.exception) is kind and str(caught.exception).startswith(text), repr(caught.exception))
+
+    def test_indices(self):
+        x, far = torch.zeros(2, 3), torch.tensor([[9]])
+        self.refused(RuntimeError, "index 9 is out of bounds for", lambda: x.gather(1, far))
+        self.refused(RuntimeError, "index 9 is out of bounds for", lambda: x.scatter(1, far, 1.0))
+        self.refused(RuntimeError, "index 9 is out of bounds for", lambda: x.scatter_add(1, far, x))
+        self.refused(IndexError, "index 9 is out of bounds for", lambda: x[far])
+        self.refused(IndexError, "index out of range in self", lambda: x.index_select(0, far[0]))
+        self.refused(IndexError, "out of range: tried to access index 9 on a tensor of 6 elements", lambda: x.take(far))
+        self.refused(IndexError, "argmax(): Expected reduction dim 0 to have non-zero size", lambda: torch.empty(0).argmax(0))
+        self.refused(TypeError, "new(): invalid data type 'str'", lambda: x["a"])
+
+    def test_operators(self):
+        self.refused(TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors", lambda: ~torch.ones(2))
+
+
 class Out(unittest.TestCase):
+    def test_what_creates_tensors(self):
+        for create in (
+            lambda out: torch.rand(3, out=out), lambda out: torch.randn(3, out=out), lambda out: torch.randint(5, (3,), out=out),
+            lambda out: torch.randperm(3, out=out), lambda out: torch.arange(3, out=out), lambda out: torch.full((3,), 2, out=out),
+        ):
+            for dtype in (torch.float32, torch.float64):
+                out = torch.full((7,), -1.0, dtype=dtype)
+                result = create(out)
+                self.assertIs(result, out)
+                self.assertEqual((out.shape, out.dtype), ((3,), dtype))
+                self.assertNotEqual(out.tolist(), [-1.0] * 3)
+        torch.manual_seed(3)
+        expected = torch.rand(3, dtype=torch.float64)
+        torch.manual_seed(3)
+        self.assertEqual(torch.rand(3, out=torch.empty(0, dtype=torch.float64)).tolist(), expected.tolist())
+
+    def test_sizes_of_what_is_made_of_others(self):
+        x = torch.tensor([[3.0, 0.0], [0.0, 4.0]])
+        for function in (torch.linalg.norm, torch.linalg.vector_norm, torch.linalg.matrix_norm, torch.linalg.cond, torch.i0, torch.special.i1):
+            for size in (0, 5):
+                out = torch.empty(size)
+                self.assertIs(function(x, out=out), out)
+                self.assertEqual(out.tolist(), function(x).tolist())
+
     def test_sizes_and_dtype(self):
         out = torch.empty(0, dtype=torch.int64)
         result = torch.gcd(torch.tensor([12, 18]), torch.tensor(8), out=out)

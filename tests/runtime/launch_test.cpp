@@ -28,8 +28,12 @@ void kernel(const Queue& queue, Trouble trouble, int64_t a = 0, int64_t b = 0) {
 
 TEST(Launch, OnTheCpuTroubleIsThrownWhenTheStatementEnds) {
   EXPECT_NO_THROW(kernel(Launch(cpu(), "add", kLine), Trouble::None));
-  EXPECT_ERROR(kernel(Launch(cpu(), "gather", kLine), Trouble::IndexOutOfRange, 12, 5), IndexError,
-               "[gather] index 12 is out of range for a dimension of size 5: give 0 to 4");
+  EXPECT_ERROR(kernel(Launch(cpu(), "gather", kLine), Trouble::IndexOutOfRange, 12, 5), Error,
+               "[gather] index 12 is out of bounds for a dimension with size 5: give 0 to 4");
+  EXPECT_ERROR(kernel(Launch(cpu(), "index", kLine), Trouble::IndexOutOfRange, 12, 5), IndexError,
+               "[index] index 12 is out of bounds for a dimension with size 5: give 0 to 4");
+  EXPECT_ERROR(kernel(Launch(cpu(), "take", kLine), Trouble::IndexOutOfRange, 12, 5), IndexError,
+               "out of range: tried to access index 12 on a tensor of 5 elements. [take] index 12 is out of bounds");
   EXPECT_ERROR(kernel(Launch(cpu(), "remainder", kLine), Trouble::DivisionByZero), Error,
                "[remainder] ZeroDivisionError: integer division by zero");
   EXPECT_ERROR(kernel(Launch(cpu(), "mm", kLine), Trouble::Unsupported, static_cast<int64_t>(DType::Bool)), NotImplementedError,
@@ -80,7 +84,7 @@ TEST_F(OnGpus, TroubleIsThrownAtTheNextSynchronisation) {
   };
   EXPECT_NO_THROW(queued(Launch(gpu(0), "embedding", kLine)));
   EXPECT_ERROR(cuda::synchronize(gpu(0)), IndexError,
-               "[embedding] index 99 is out of range for a dimension of size 10: give 0 to 9 (queued at model.cpp:3 on cuda:0)");
+               "[embedding] index 99 is out of bounds for a dimension with size 10: give 0 to 9 (queued at model.cpp:3 on cuda:0)");
   EXPECT_NO_THROW(cuda::synchronize(gpu(0)));
 }
 

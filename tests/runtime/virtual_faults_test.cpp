@@ -37,7 +37,7 @@ struct VirtualFaults : ::testing::Test {
 
 TEST_F(VirtualFaults, IsThrownOnceWithItsOperationAndLine) {
   fail_on(stream);
-  EXPECT_ERROR(gpus.synchronize(stream), IndexError, "[embedding] index 99 is out of range for a dimension of size 10: give 0 to 9");
+  EXPECT_ERROR(gpus.synchronize(stream), IndexError, "[embedding] index 99 is out of bounds for a dimension with size 10: give 0 to 9");
   EXPECT_EQ(gpus.error_of(stream), "");
   fail_on(stream);
   EXPECT_TRUE(contains(gpus.error_of(stream), "model.cpp:42"));

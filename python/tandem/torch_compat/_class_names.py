@@ -5,6 +5,7 @@ import os
 import sys
 
 from tandem import _C
+from tandem._moved import say_from
 
 # Parts of tandem that PyTorch has not: their classes keep their names.
 _TANDEMS = ("_C", "_cells", "_compile", "_html", "_missing", "_virtual", "array_api", "ledger", "races", "smi", "torch_compat", "train")
@@ -37,7 +38,7 @@ def rename_classes():
         for value in list(vars(module).values()):
             place = _place_of(value.__module__) if inspect.isclass(value) and type(value.__module__) is str else None
             if place is not None and value.__flags__ & _HEAP_TYPE:
-                value.__module__ = place
+                say_from(value, place)
 
 
 def enter_modules():

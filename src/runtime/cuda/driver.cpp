@@ -142,11 +142,12 @@ void check_work(cudaError_t code, const char* call, const CudaStream* stream) {
 void check_status(const CudaStream& stream, Status& status) {
   const Trouble trouble = status.trouble.load();
   if (trouble == Trouble::None) return;
+  const std::string_view op = status.op;
   std::string text = trouble_text(status.op, trouble, status.a.load(), status.b.load());
   if (*status.site.file) text += str(" (queued at ", status.site.file, ":", status.site.line, " on cuda:", stream.device, ")");
   const Site queued_at = *status.site.file ? status.site : Site::none();
   new (&status) Status;
-  throw_trouble(trouble, text, queued_at);
+  throw_trouble(op, trouble, text, queued_at);
 }
 
 /// Host memory that GPUs write to.

@@ -21,6 +21,7 @@ void Faults::raise(Point at, Trouble trouble, std::string text, TaskHeader* task
   const std::lock_guard lock(mutex_);
   auto failure = std::make_shared<Failure>();
   failure->order = ++failures_;
+  failure->op = task->op;
   failure->trouble = trouble;
   failure->text = std::move(text);
   failure->queued_at = task->site();
@@ -92,7 +93,7 @@ void Faults::throw_first(std::span<const Point> points) {
     }
     first->poisoned.clear();
   }
-  throw_trouble(first->trouble, first->text, first->queued_at);
+  throw_trouble(first->op, first->trouble, first->text, first->queued_at);
 }
 
 void Faults::check_readable(const void* address, size_t bytes) {

@@ -21,7 +21,8 @@ class Stream;
 /// One error in queued work.
 struct Failure {
   uint64_t order = 0;               // counts failures
-  Trouble trouble = Trouble::None;  // decides the error's type
+  std::string_view op;              // and
+  Trouble trouble = Trouble::None;  // decide the error's type
   std::string text;                 // what is thrown
   Site queued_at = Site::none();    // the line that the text names
   std::vector<Stream*> poisoned;    // whose later work is skipped

@@ -66,6 +66,7 @@ class Ranks:
 def _sendable(failure, size):
     """The failure as other ranks can unpickle it: an error of a class that they know."""
     error, stack = failure
+    stack = traceback.StackSummary.from_list([(frame.filename, frame.lineno, frame.name, frame.line) for frame in stack])  # without code objects
     if size == 1 or type(error).__module__ == "builtins":
         return error, stack
     return RuntimeError(f"{type(error).__name__}: {error}"), stack

@@ -1,4 +1,5 @@
 """Schedules of learning rates: they change `lr` in an optimizer's groups, an epoch or a batch at a time."""
+from tandem._moved import say_from as _say_from
 from tandem.optim.lr_scheduler.base import LRScheduler, _LRScheduler
 from tandem.optim.lr_scheduler.composed import ChainedScheduler, SequentialLR
 from tandem.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
@@ -21,5 +22,5 @@ __all__ = [
 ]
 
 for _name in __all__:  # programs tell schedules from functions by where they are from, and PyTorch has them in one file
-    globals()[_name].__module__ = __name__
+    _say_from(globals()[_name], __name__)
 del _name
