@@ -15,9 +15,19 @@ import tandem
 from tandem import nn, optim
 
 GPUS = tandem.cuda.device_count()
-# A virtual GPU that is busy for some seconds.
-PRODUCTS = 40 if "asan" in os.environ.get("LD_PRELOAD", "") else 400  # each takes far longer where every access is checked
-BUSY = f"x = tandem.ones(700, 700, device='cuda:0')\nfor _ in range({PRODUCTS}):\n    x = (x @ x).clamp(0, 1)\n"
+
+
+def busy(seconds):
+    """Code that keeps a GPU busy for about so long, at whatever speed it computes here."""
+    return f"""
+import time
+x, began = tandem.ones(700, 700, device="cuda:0"), time.monotonic()
+for _ in range(5):
+    x = (x @ x).clamp(0, 1)
+tandem.cuda.synchronize()
+for _ in range(int({seconds} / (time.monotonic() - began) * 5) + 1):
+    x = (x @ x).clamp(0, 1)
+"""
 
 
 def run(code, **options):
@@ -279,7 +289,7 @@ class Programs(unittest.TestCase):
         if not GPUS:
             self.skipTest("needs a GPU, a virtual one will do")
         for end in ("", "raise SystemExit(3)", "raise ValueError('text')", "import os; os._exit(0)", "import sys; sys.exit()"):
-            code, out, err = run(BUSY.replace("400", "40") + "y = x * 2\n" + "print('here', flush=True)\n" + end)
+            code, out, err = run(busy(0.3) + "y = x * 2\n" + "print('here', flush=True)\n" + end)
             self.assertEqual(out, "here")
             self.assertEqual(code, 3 if "3" in end else 1 if "text" in end else 0, err)
             self.assertEqual("ValueError: text" in err, "text" in end)
@@ -357,7 +367,7 @@ class Programs(unittest.TestCase):
         for wait in ("tandem.cuda.synchronize()", "x.sum().item()", "x.cpu()", "print(x)", "tandem.cuda.current_stream().synchronize()"):
             code = f"""
 import os, signal, threading, time
-{BUSY}
+{busy(2)}
 sent = []
 def send():
     time.sleep(0.2)
@@ -380,7 +390,7 @@ print(x.sum().item() == y.sum().item())
     def test_handlers_of_signals(self):
         code = f"""
 import signal, time
-{BUSY}
+{busy(2)}
 class Alarm(Exception): pass
 def handler(number, frame):
     raise Alarm("from the handler")
