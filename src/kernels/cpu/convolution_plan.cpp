@@ -18,7 +18,8 @@ constexpr int64_t kRunBytes = 32 << 20;         // that their sums may take
 constexpr int64_t kPlainRuns = 4;               // in place of Winograd's, whose sums are four times the weight
 constexpr int64_t kColumns = 64 << 10;          // elements of what windows see, at a time
 constexpr int64_t kPlaces = 128;                // from which on a product with an image pays
-constexpr double kImagesGain = 1.6;             // of images in lanes over channels, measured
+constexpr double kImagesGain = 1.6;             // how much fuller lanes have to be of images than of channels: AVX-512, SSE
+constexpr double kImagesGainOfAvx2 = 1.05;      // where oneDNN is slower: measured on two cores of a Zen 5
 constexpr int64_t kImagesBytes = 2 << 20;       // that a vector of images may take: the second cache
 constexpr int64_t kWinogradBytes = 1280 << 10;  // of the values of a piece: most of the second cache
 constexpr int64_t kWinogradBlock = 64;          // channels that are made at a time: what the registers hold twice
@@ -72,14 +73,16 @@ bool ConvolutionPlan::suits_products() const {
 }
 
 // oneDNN's vectors hold channels, but for an input of up to three; images in lanes waste nothing but lanes without an image. Each window
-// then costs a pass over its sums, which is too much where it sees little.
+// then costs a pass over its sums, which is too much where it sees little. With AVX2 oneDNN's gradient of the weight takes up to five times
+// as long of one channel or two.
 bool ConvolutionPlan::suits_images() const {
   const int64_t lanes = isa().images.lanes();
   if (groups != 1 || dtype != kFloat32 || n <= lanes / 2) return false;
   if (images_bytes(*this) > kImagesBytes || (part == ConvolutionPart::Forward && seen() < 16)) return false;
   const auto filled = [&](int64_t count) { return static_cast<double>(count) / static_cast<double>(ceil_div(count, lanes) * lanes); };
-  const double channels = (ic <= 3 && part != ConvolutionPart::Input ? 1 : filled(ic)) * filled(oc);
-  return filled(n) >= kImagesGain * channels;
+  const bool avx2 = lanes == 8, reads_few = part == ConvolutionPart::Forward || (part == ConvolutionPart::Weight && !avx2);
+  const double channels = (ic <= 3 && reads_few ? 1 : filled(ic)) * filled(oc);
+  return filled(n) >= (avx2 ? kImagesGainOfAvx2 : kImagesGain) * channels;
 }
 
 // Winograd's algorithm makes 4x4 places of the result at a time with a quarter of the multiplications. It transforms the weight, which some
