@@ -26,7 +26,9 @@ Options creation_options(PyObject* dtype, PyObject* device, PyObject* requires_g
 Options of_out(PyObject* out, Options options) {
   if (!given(out)) return options;
   const Tensor& target = checked_tensor(out);
-  if (!options.dtype) options.dtype = target.dtype();
+  if (options.dtype && *options.dtype != target.dtype())
+    fail("dtype ", scalar_name(*options.dtype), " does not match dtype of out parameter (", scalar_name(target.dtype()), ")");
+  options.dtype = target.dtype();
   options.device = target.device();
   return options;
 }

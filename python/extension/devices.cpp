@@ -100,8 +100,8 @@ PyObject* stream_priority(PyObject* self, void*) { return PyLong_FromLong(reinte
 PyMethodDef stream_methods[] = {
     {"synchronize", stream_synchronize, METH_NOARGS, "Waits until all work queued here is done."},
     {"query", stream_query, METH_NOARGS, "Whether all work queued here is done."},
-    {"wait_stream", stream_wait_stream, METH_O, "Later work here waits for what the other stream has now."},
-    {"wait_event", stream_wait_event, METH_O, "Later work here waits for the event."},
+    fast("wait_stream", with_name<stream_wait_stream, "stream">, "Later work here waits for what the other stream has now."),
+    fast("wait_event", with_name<stream_wait_event, "event">, "Later work here waits for the event."),
     {"record_event", stream_record_event, METH_VARARGS, "record_event(event=None)\n\nRecords an event here and gives it."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef stream_attributes[] = {{"device", stream_device, nullptr, "Its GPU.", nullptr},
@@ -160,12 +160,13 @@ PyObject* event_synchronize(PyObject* self, PyObject*) {
 PyObject* event_elapsed_time(PyObject* self, PyObject* end) {
   return guarded([&] { return PyFloat_FromDouble(event_of(self).elapsed_time(event_of(end), AtCaller())); });
 }
-PyMethodDef event_methods[] = {fast("record", event_record, "record(stream=None)\n\nMarks the end of what is queued now."),
-                               fast("wait", event_wait, "wait(stream=None)\n\nMakes a stream wait for the record."),
-                               {"query", event_query, METH_NOARGS, "Whether the record has been passed."},
-                               {"synchronize", event_synchronize, METH_NOARGS, "Waits until the record has been passed."},
-                               {"elapsed_time", event_elapsed_time, METH_O, "Milliseconds from this record to that of another event."},
-                               {nullptr, nullptr, 0, nullptr}};
+PyMethodDef event_methods[] = {
+    fast("record", event_record, "record(stream=None)\n\nMarks the end of what is queued now."),
+    fast("wait", event_wait, "wait(stream=None)\n\nMakes a stream wait for the record."),
+    {"query", event_query, METH_NOARGS, "Whether the record has been passed."},
+    {"synchronize", event_synchronize, METH_NOARGS, "Waits until the record has been passed."},
+    fast("elapsed_time", with_name<event_elapsed_time, "end_event">, "Milliseconds from this record to that of another event."),
+    {nullptr, nullptr, 0, nullptr}};
 
 // --- Graphs
 
@@ -471,8 +472,8 @@ bool ready(PyTypeObject& type, const char* name, size_t size, newfunc make, dest
 }  // namespace
 
 void register_device_methods() {
-  add_to(Place::Method, {"record_stream", tensor_record_stream, METH_O,
-                         "Its memory is used on a stream too: it is not given out again before that stream has passed this point."});
+  add_to(Place::Method, fast("record_stream", with_name<tensor_record_stream, "stream">,
+                             "Its memory is used on a stream too: it is not given out again before that stream has passed this point."));
 }
 
 bool add_devices(PyObject* parent) {

@@ -112,11 +112,11 @@ PyObject* generator_set_state(PyObject* self, PyObject* state) {
 PyObject* generator_device(PyObject* self, void*) {
   return guarded([&] { return from_device(self_of(self).device); });
 }
-PyMethodDef methods[] = {{"manual_seed", generator_manual_seed, METH_O, "Starts the numbers of this seed."},
+PyMethodDef methods[] = {fast("manual_seed", with_name<generator_manual_seed, "seed">, "Starts the numbers of this seed."),
                          {"initial_seed", generator_initial_seed, METH_NOARGS, "The seed."},
                          {"seed", generator_seed, METH_NOARGS, "Takes a seed from the system and gives it."},
                          {"get_state", generator_get_state, METH_NOARGS, "Where it stands, as a uint8 tensor."},
-                         {"set_state", generator_set_state, METH_O, "Goes on from what get_state gave."},
+                         fast("set_state", with_name<generator_set_state, "new_state">, "Goes on from what get_state gave."),
                          {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef attributes[] = {{"device", generator_device, nullptr, "The device that it draws for.", nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -155,7 +155,7 @@ PyObject* module_get_cpu_random(PyObject*, PyObject*) {
   return PyUnicode_FromString(get_cpu_random() == CpuRandom::MersenneTwister ? "torch" : "tandem");
 }
 PyMethodDef functions[] = {
-    {"manual_seed", module_manual_seed, METH_O, "Seeds the random numbers of all devices, and gives the CPU's generator."},
+    fast("manual_seed", with_name<module_manual_seed, "seed">, "Seeds the random numbers of all devices, and gives the CPU's generator."),
     {"initial_seed", module_initial_seed, METH_NOARGS, "The seed of manual_seed."},
     {"set_cpu_random", module_set_cpu_random, METH_O,
      "set_cpu_random(kind)\n\nWhose random numbers the CPU draws: 'tandem', the same as on GPUs, or 'torch', PyTorch's to the bit."},

@@ -67,7 +67,9 @@ PyObject* view(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
     Arguments a;
     const AtCaller site;
-    if (count == 1 && is_dtype(args[0])) return wrap(tensor_of(self).view(to_dtype(args[0]), site));
+    const bool as_dtype =
+        names && count == 0 && PyTuple_GET_SIZE(names) == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "dtype") == 0;
+    if ((as_dtype || (count == 1 && !names)) && is_dtype(args[0])) return wrap(tensor_of(self).view(to_dtype(args[0]), site));
     if (!a.fit(view_signatures[0], self, args, count, names)) return refuse(view_callable, self, args, count, names);
     return wrap(tensor_of(self).view(to_shape(a[1]), site));
   });
@@ -263,7 +265,7 @@ const PyMethodDef methods[] = {
     {"is_inference", is_inference, METH_NOARGS,
      "Whether it was made in a block of inference_mode, and not as a view of a tensor from outside."},
     {"is_shared", is_shared, METH_NOARGS, "Whether other processes can see its memory."},
-    {"is_set_to", is_same, METH_O, "Whether both are one tensor."},
+    fast("is_set_to", with_name<is_same, "tensor">, "Whether both are one tensor."),
     {"get_device", get_device, METH_NOARGS, "The number of its GPU; -1 on the CPU."},
     {"data_ptr", data_ptr, METH_NOARGS, "The address of its first element, as a program may know it."},
     {"_storage_address", storage_address, METH_NOARGS, nullptr},

@@ -40,6 +40,12 @@ PyObject* binary(PyObject* a, PyObject* b) {
   });
 }
 
+/// The same of an operation whose operands may change places: the tensor is the first, as PyTorch records it.
+template <Binary f>
+PyObject* commutative(PyObject* a, PyObject* b) {
+  return is_tensor(a) || !is_tensor(b) ? binary<f>(a, b) : binary<f>(b, a);
+}
+
 using InPlace = const Tensor& (Tensor::*)(const Operand&, Site) const;
 template <InPlace f>
 PyObject* in_place(PyObject* a, PyObject* b) {
@@ -132,9 +138,9 @@ PyObject* as_index(PyObject* self) {
 
 PyNumberMethods numbers() {
   PyNumberMethods slots{};
-  slots.nb_add = binary<add>;
+  slots.nb_add = commutative<add>;
   slots.nb_subtract = binary<sub>;
-  slots.nb_multiply = binary<mul>;
+  slots.nb_multiply = commutative<mul>;
   slots.nb_remainder = binary<remainder>;
   slots.nb_divmod = divide_modulo;
   slots.nb_power = power;

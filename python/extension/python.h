@@ -12,6 +12,7 @@
 #include <tandem.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -128,6 +129,23 @@ inline bool given(PyObject* object) { return object && object != Py_None; }
 /// The one argument that a fast function takes, by position or by name; nullptr where none was given.
 inline PyObject* only_argument(PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return count > 0 || (names && PyTuple_GET_SIZE(names) > 0) ? args[0] : nullptr;
+}
+
+/// A text as an argument of a template.
+template <size_t size>
+struct Text {
+  char text[size];
+  constexpr Text(const char (&of)[size]) { std::copy_n(of, size, text); }  // NOLINT: a literal stands for it
+};
+/// A function of one argument as a fast one that takes it by position or by `name`.
+template <PyCFunction function, Text name>
+PyObject* with_name(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  const Py_ssize_t keywords = names ? PyTuple_GET_SIZE(names) : 0;
+  if (count + keywords != 1)
+    return PyErr_Format(PyExc_TypeError, "takes exactly one argument, '%s' (%zd given)", name.text, count + keywords);
+  if (keywords && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), name.text) != 0)
+    return PyErr_Format(PyExc_TypeError, "got an unexpected keyword argument '%U'", PyTuple_GET_ITEM(names, 0));
+  return function(self, args[0]);
 }
 
 using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names);

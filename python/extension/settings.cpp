@@ -27,14 +27,16 @@ PyObject* set_device(PyObject*, PyObject* device) {
     Py_RETURN_NONE;
   });
 }
-PyObject* promote(PyObject*, PyObject* args) {
+PyObject* promote(PyObject*, PyObject* args, PyObject* keywords) {
+  static const char* const names[] = {"type1", "type2", nullptr};
   PyObject *a, *b;
-  if (!PyArg_ParseTuple(args, "OO", &a, &b)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:promote_types", const_cast<char**>(names), &a, &b)) return nullptr;
   return guarded([&] { return from_dtype(promote_types(to_dtype(a), to_dtype(b))); });
 }
-PyObject* castable(PyObject*, PyObject* args) {
+PyObject* castable(PyObject*, PyObject* args, PyObject* keywords) {
+  static const char* const names[] = {"from_", "to", nullptr};
   PyObject *from, *to;
-  if (!PyArg_ParseTuple(args, "OO", &from, &to)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:can_cast", const_cast<char**>(names), &from, &to)) return nullptr;
   return guarded([&] { return PyBool_FromLong(can_cast(to_dtype(from), to_dtype(to))); });
 }
 PyObject* get_threads(PyObject*, PyObject*) { return PyLong_FromLong(get_num_threads()); }
@@ -186,31 +188,33 @@ PyObject* set_warnings(PyObject*, PyObject* function) {
   });
 }
 
-PyMethodDef functions[] = {{"get_default_dtype", get_default, METH_NOARGS, "The dtype of floating numbers without one of their own."},
-                           {"set_default_dtype", set_default, METH_O, "Sets it."},
-                           {"get_default_device", get_device, METH_NOARGS, "Where tensors are made that are given no device."},
-                           {"set_default_device", set_device, METH_O, "Sets it for the calling thread; None for the CPU."},
-                           {"promote_types", promote, METH_VARARGS, "promote_types(type1, type2)"},
-                           {"can_cast", castable, METH_VARARGS, "can_cast(from_, to)"},
-                           {"get_num_threads", get_threads, METH_NOARGS, "How many threads compute."},
-                           {"set_num_threads", set_threads, METH_O, "Sets how many threads compute."},
-                           {"_use_deterministic", set_deterministic, METH_O, nullptr},
-                           {"_backend", backend, METH_VARARGS, nullptr},
-                           {"are_deterministic_algorithms_enabled", get_deterministic, METH_NOARGS, nullptr},
-                           {"_get_printing", get_printing, METH_NOARGS, nullptr},
-                           {"_set_printing", set_printing, METH_VARARGS, nullptr},
-                           {"_autocast_enter", autocast_enter, METH_VARARGS, "_autocast_enter(device, dtype, enabled, cache_enabled)"},
-                           {"_autocast_exit", autocast_exit, METH_O, nullptr},
-                           {"_autocast_enabled", autocast_enabled, METH_O, nullptr},
-                           {"_autocast_dtype", autocast_dtype, METH_O, nullptr},
-                           {"_package_folder", package_folder, METH_O, nullptr},
-                           {"_cell_namer", cell_namer, METH_O, nullptr},
-                           {"_module_prefix", prefix, METH_O, nullptr},
-                           {"_where", where, METH_NOARGS, nullptr},
-                           {"_extend", extend, METH_VARARGS, nullptr},
-                           {"_set_old_forms", old_forms, METH_O, nullptr},
-                           {"_set_warnings", set_warnings, METH_O, nullptr},
-                           {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {
+    {"get_default_dtype", get_default, METH_NOARGS, "The dtype of floating numbers without one of their own."},
+    fast("set_default_dtype", with_name<set_default, "d">, "Sets it."),
+    {"get_default_device", get_device, METH_NOARGS, "Where tensors are made that are given no device."},
+    fast("set_default_device", with_name<set_device, "device">, "Sets it for the calling thread; None for the CPU."),
+    {"promote_types", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(promote)), METH_VARARGS | METH_KEYWORDS,
+     "promote_types(type1, type2)"},
+    {"can_cast", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(castable)), METH_VARARGS | METH_KEYWORDS, "can_cast(from_, to)"},
+    {"get_num_threads", get_threads, METH_NOARGS, "How many threads compute."},
+    {"set_num_threads", set_threads, METH_O, "Sets how many threads compute."},
+    {"_use_deterministic", set_deterministic, METH_O, nullptr},
+    {"_backend", backend, METH_VARARGS, nullptr},
+    {"are_deterministic_algorithms_enabled", get_deterministic, METH_NOARGS, nullptr},
+    {"_get_printing", get_printing, METH_NOARGS, nullptr},
+    {"_set_printing", set_printing, METH_VARARGS, nullptr},
+    {"_autocast_enter", autocast_enter, METH_VARARGS, "_autocast_enter(device, dtype, enabled, cache_enabled)"},
+    {"_autocast_exit", autocast_exit, METH_O, nullptr},
+    {"_autocast_enabled", autocast_enabled, METH_O, nullptr},
+    {"_autocast_dtype", autocast_dtype, METH_O, nullptr},
+    {"_package_folder", package_folder, METH_O, nullptr},
+    {"_cell_namer", cell_namer, METH_O, nullptr},
+    {"_module_prefix", prefix, METH_O, nullptr},
+    {"_where", where, METH_NOARGS, nullptr},
+    {"_extend", extend, METH_VARARGS, nullptr},
+    {"_set_old_forms", old_forms, METH_O, nullptr},
+    {"_set_warnings", set_warnings, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -357,8 +357,6 @@ class Tensor:
         """Replaces each element by function(element); on the CPU."""
     def map_(self, other: Tensor, function: Callable[[Any, Any], Any]) -> Self:
         """Replaces each element by function(element, other's element); on the CPU."""
-    def resize_(self, *sizes: Any) -> Self:
-        """Takes other sizes; the elements are kept as far as they are dense and there are as many."""
     def index_put_(self, indices: Sequence[Tensor | None], values: Tensor | _Number, accumulate: _bool = False) -> Self:
         """Puts values at the indices."""
     def index_put(self, indices: Sequence[Tensor | None], values: Tensor | _Number, accumulate: _bool = False) -> Tensor:

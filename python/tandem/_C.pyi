@@ -404,8 +404,6 @@ class Tensor:
         """Replaces each element by function(element); on the CPU."""
     def map_(self, other: Tensor, function: Callable[[Any, Any], Any]) -> Self:
         """Replaces each element by function(element, other's element); on the CPU."""
-    def resize_(self, *sizes: Any) -> Self:
-        """Takes other sizes; the elements are kept as far as they are dense and there are as many."""
     def index_put_(self, indices: Sequence[Tensor | None], values: Tensor | _Number, accumulate: _bool = False) -> Self:
         """Puts values at the indices."""
     def index_put(self, indices: Sequence[Tensor | None], values: Tensor | _Number, accumulate: _bool = False) -> Tensor:
@@ -1183,6 +1181,12 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
     def reshape(self, *shape: _int) -> Tensor: ...
     def reshape_as(self, other: Tensor) -> Tensor:
         """reshape to the sizes of `other`."""
+    @overload
+    def resize_(self, size: _Shape, *, memory_format: Any = None) -> Self:
+        """Takes other sizes, dense: the elements stay in their order as far as there are as many, further ones are uninitialised. In place where
+the memory is large enough. Error where it requires gradients. As torch.Tensor.resize_."""
+    @overload
+    def resize_(self, *size: _int, memory_format: Any = None) -> Self: ...
     def roll(self, shifts: _Shape, dims: _Shape | None = None) -> Tensor:
         """Elements moved on by `shifts` along `dims`, those past the end coming in at the start; without `dims` along all elements as a vector."""
     def rot90(self, k: _int = 1, dims: _Shape = (0, 1)) -> Tensor:

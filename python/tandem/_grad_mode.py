@@ -1,7 +1,9 @@
 """Switching the recording of gradients off and on: no_grad, enable_grad, set_grad_enabled, inference_mode."""
 
+import contextlib
 import functools
 import inspect
+import threading
 from typing import Any, Self
 
 from . import _C
@@ -113,3 +115,21 @@ class inference_mode(_Mode):
 
     def __exit__(self, *error):
         _C._set_recording(*self.before)
+
+
+_kept = threading.local()
+
+
+@contextlib.contextmanager
+def keeping_graphs():
+    """Gradients that are asked for inside leave their graphs: a loop in place of a map asks for them again."""
+    _kept.depth = getattr(_kept, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _kept.depth -= 1
+
+
+def keeps_graphs():
+    """Whether the calling thread is inside of keeping_graphs()."""
+    return getattr(_kept, "depth", 0) > 0

@@ -1,6 +1,7 @@
 """The tensor types of old programs: FloatTensor(2, 3), LongTensor([1, 2]), and their namesakes in tandem.cuda."""
 
 from . import _C
+from .storage import TypedStorage, UntypedStorage
 
 
 def legacy_tensor(dtype, device, args):
@@ -13,6 +14,11 @@ def legacy_tensor(dtype, device, args):
             if data.dtype is not dtype:
                 raise TypeError(f"expected {dtype} (got {data.dtype})")
             return data.detach() if device is None else data.detach().to(device)
+        if isinstance(data, (TypedStorage, UntypedStorage)):
+            return _C.empty(0, dtype=dtype, device=device).set_(data)
+        if getattr(data, "__array_interface__", None) and type(data).__name__ == "ndarray":
+            array = _C.from_numpy(data)  # its memory, where the numbers are of that dtype
+            return array.to(dtype=dtype, device=device)
         if isinstance(data, (float, bool)):
             raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
         made = _C.tensor(data, dtype=dtype)

@@ -106,6 +106,18 @@ def _imag(self):
     raise TypeError("imag is not implemented for tensors with non-complex dtypes.")
 
 
+def _copy_in_storage(x, memo):
+    """A copy of x in one copy of its memory for all tensors of a deepcopy that look at it."""
+    address = ("memory", x._storage_address())
+    if address not in memo:
+        if x.is_contiguous() and x.nbytes == x._storage_bytes():  # nothing else of it can be seen
+            memo[address] = x.clone()
+            return memo[address].detach()
+        memo[address] = x.untyped_storage()._whole(_C.uint8).clone()
+    made = _C.empty(0, dtype=x.dtype, device=x.device)
+    return made.set_(memo[address].untyped_storage(), x.storage_offset(), x.shape, x.stride())
+
+
 def _deepcopy(self, memo):
     """A copy of its own memory; leaves only, as PyTorch has it."""
     if not self.is_leaf:
@@ -115,7 +127,7 @@ def _deepcopy(self, memo):
         return memo[id(self)]
     import copy
     with _C_no_grad():
-        made = self.detach().clone()
+        made = _copy_in_storage(self.detach(), memo)
         if type(self) is not Tensor:
             made = Tensor._make_subclass(type(self), made)
     made.requires_grad_(self.requires_grad) if self.is_floating_point() else None
@@ -242,22 +254,6 @@ def _map_(self, other, function):
     return self
 
 
-def _resize_(self, *sizes):
-    """Takes other sizes; the elements are kept as far as they are dense and there are as many."""
-    size = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    count = 1
-    for n in size:
-        count *= n
-    if self.requires_grad:
-        raise RuntimeError("cannot resize variables that require grad")
-    flat = self.detach().reshape(-1)
-    made = _C.empty(count, dtype=self.dtype, device=self.device)
-    kept = min(count, flat.numel())
-    made[:kept] = flat[:kept]
-    self.data = made.reshape(tuple(size))
-    return self
-
-
 def _norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     """The norm of vectors, of the whole tensor without `dim`."""
     return _functions.norm(self, p, dim, keepdim, dtype=dtype)
@@ -368,7 +364,7 @@ METHODS = {
     "register_hook": _register_hook, "register_post_accumulate_grad_hook": _register_post_accumulate_grad_hook, "numpy": _numpy, "__array__": _array,
     "__array_wrap__": _array_wrap, "__array_priority__": 1000, "__format__": _format, "__copy__": _copy, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce, "type": _type,
     "new_tensor": _new_tensor, "new": _new, "apply_": _apply_, "map_": _map_, "untyped_storage": _untyped_storage, "storage": _storage,
-    "resize_": _resize_, "norm": _norm, "split": _split, "split_with_sizes": _split, "max": _max, "min": _min, "__setstate__": _setstate,
+    "norm": _norm, "split": _split, "split_with_sizes": _split, "max": _max, "min": _min, "__setstate__": _setstate,
     "is_coalesced": lambda self: False, "resolve_conj": lambda self: self, "resolve_neg": lambda self: self, "is_conj": lambda self: False,
     "is_neg": lambda self: False, "conj": lambda self: self, "conj_physical": lambda self: self, "conj_physical_": lambda self: self,
     "real": property(lambda self: self), "layout": property(lambda self: strided),

@@ -116,7 +116,8 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const WeightedLossOpt
     fail<NotImplementedError>("[mse_loss] is not implemented for '", scalar_name(input.dtype()), "'; convert with to(kFloat32)");
   if ((options.reduction != Reduction::Mean && options.reduction != Reduction::Sum) || options.weight.defined() ||
       input.dtype() != target.dtype())
-    return weighted("mse_loss", square(sub(input, target, site), site), options.weight, options.reduction, site);
+    return autograd::called(weighted("mse_loss", square(sub(input, target, site), site), options.weight, options.reduction, site),
+                            "MseLossBackward0");
   Tensor difference, loss;
   double factor = 1;
   {
@@ -167,7 +168,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOpti
   const auto slope = [delta](const Tensor& g, const Tensor& x, const Tensor& y) { return g * clamp(x - y, -delta, delta); };
   const Tensor losses = by_kernel(PointwiseOp::huber, "huber_loss", "HuberLossBackward0", input, target, delta, site, slope,
                                   [slope](const Tensor& g, const Tensor& x, const Tensor& y) { return slope(g, y, x); });
-  return weighted("huber_loss", losses, options.weight, options.reduction, site);
+  return autograd::called(weighted("huber_loss", losses, options.weight, options.reduction, site), "HuberLossBackward0");
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyOptions& options, Site site) {
@@ -182,7 +183,9 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Bin
         return g * (in - y) / clamp_min((1 - in) * in, static_cast<double>(1e-12F));
       },
       [](const Tensor& g, const Tensor& x, const Tensor&) { return g * (log1p(-x) - log(x)); });
-  return reduced("binary_cross_entropy", options.weight.defined() ? mul(losses, options.weight, site) : losses, options.reduction, site);
+  return autograd::called(
+      reduced("binary_cross_entropy", options.weight.defined() ? mul(losses, options.weight, site) : losses, options.reduction, site),
+      "BinaryCrossEntropyBackward0");
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const BinaryCrossEntropyWithLogitsOptions& options,
@@ -206,8 +209,9 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
                if (wanted[2]) gradients[2] = fit_positive(-g * to * logsigmoid(in));
                return gradients;
              });
-  return reduced("binary_cross_entropy_with_logits", options.weight.defined() ? mul(losses, options.weight, site) : losses,
-                 options.reduction, site);
+  return autograd::called(reduced("binary_cross_entropy_with_logits", options.weight.defined() ? mul(losses, options.weight, site) : losses,
+                                  options.reduction, site),
+                          "BinaryCrossEntropyWithLogitsBackward0");
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const KlDivOptions& options, Site site) {

@@ -1,5 +1,6 @@
 """Arguments of functions that are written in Python: errors in PyTorch's words, out=, and the functions by their other names."""
 
+import copy
 import math
 import unittest
 
@@ -99,6 +100,32 @@ class Forms(unittest.TestCase):
         self.same([[0.5, 1.0], [1.0, 2.0]], torch.cov(torch.tensor([[1, 2], [3, 5]])))
         self.same(float("inf"), torch.cov(torch.tensor([1.0, 3.0]), correction=9))
 
+    def test_single_arguments_by_name(self):
+        generator = torch.manual_seed(seed=3)
+        self.assertEqual((torch.initial_seed(), generator.manual_seed(seed=4).initial_seed()), (3, 4))
+        state = generator.get_state()
+        generator.set_state(new_state=state)
+        self.assertIs(torch.promote_types(type1=torch.int32, type2=torch.float32), torch.float32)
+        self.assertTrue(torch.can_cast(from_=torch.int32, to=torch.float32))
+        torch.set_default_device(device="cpu")
+        torch.set_default_device(device=None)
+        torch.set_default_dtype(d=torch.float32)
+        self.assertEqual(torch.ones(2).view(dtype=torch.int32).dtype, torch.int32)
+        if torch.cuda.device_count():
+            stream, event = torch.cuda.Stream(), torch.cuda.Event()
+            event.record()
+            stream.wait_event(event=event)
+            stream.wait_stream(stream=torch.cuda.current_stream())
+            torch.ones(2, device="cuda:0").record_stream(stream=stream)
+        for call in (lambda: torch.manual_seed(), lambda: torch.manual_seed(1, 2), lambda: torch.manual_seed(number=1)):
+            self.assertRaises(TypeError, call)
+
+    def test_numbers_before_tensors(self):
+        x = torch.ones(2, requires_grad=True)
+        for y in (2 * x, 2 + x, x * 2):
+            self.assertEqual(type(y.grad_fn.next_functions[0][0]).__name__, "AccumulateGrad")
+        self.same([-1, -1], 1 - x - x)
+
 
 class Words(unittest.TestCase):
     """The class of an error, and its first words, are PyTorch's."""
@@ -185,6 +212,49 @@ class Values(unittest.TestCase):
         self.assertEqual(y.set_(x).data_ptr(), x.data_ptr())
         self.assertIs(type(x.as_subclass(torch.nn.Parameter)), torch.nn.Parameter)
         self.assertEqual(torch.ones(2, 3).t().dim_order(), (1, 0))
+
+    def test_resize_keeps_the_memory(self):
+        x = torch.arange(6.0).view(2, 3)
+        y = x.view(6)
+        y.resize_(1, 3)
+        y[0, 0] = 9
+        self.assertEqual(x.tolist(), [[9, 1, 2], [3, 4, 5]])
+        self.assertEqual(x.resize_(1, 3).resize_((2, 3), memory_format=torch.contiguous_format).tolist(), [[9, 1, 2], [3, 4, 5]])
+        self.assertEqual(x.resize_(8)[:6].tolist(), [9, 1, 2, 3, 4, 5])
+        with self.assertRaisesRegex(RuntimeError, "cannot resize variables that require grad"):
+            torch.ones(2, requires_grad=True).resize_(3)
+
+    def test_a_copy_of_several_shares_what_they_shared(self):
+        x = torch.arange(6.0)
+        whole, every_other, grown = copy.deepcopy([x, x[::2], x.view(2, 3)])
+        whole[0] = 9
+        self.assertEqual((every_other[0].item(), grown[0, 0].item(), x[0].item()), (9, 9, 0))
+        part, other = copy.deepcopy((x[1:3], x))
+        part[0] = 7
+        self.assertEqual((other[1].item(), part.tolist(), part.stride()), (7, [7, 2], (1,)))
+        alone = copy.deepcopy(torch.ones(2, 3).t())
+        self.assertEqual((alone.shape, alone.stride()), ((3, 2), (1, 3)))
+
+    def test_old_constructors_share_memory(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("needs NumPy")
+        array = numpy.ones(3, dtype="f4")
+        x, y = torch.Tensor(array), torch.FloatTensor(array)
+        array[0] = 5
+        self.assertEqual((x.tolist(), y.tolist()), ([5, 1, 1], [5, 1, 1]))
+        self.assertEqual(torch.Tensor(numpy.array([1.0, 2.0])).dtype, torch.float32)
+        z = torch.Tensor(x.storage())
+        z[1] = 4
+        self.assertEqual(x.tolist(), [5, 4, 1])
+
+    def test_linspace_is_rounded_as_pytorch_rounds_it(self):
+        for first, last, steps in ((-1.0, 1.0, 25), (-1.0, 1.0, 1000), (0.0, 0.7, 33)):
+            step = torch.tensor((last - first) / (steps - 1), dtype=torch.float32).double()
+            at = torch.arange(steps, dtype=torch.float64)
+            expected = torch.where(at < steps / 2, first + step * at, last - step * (steps - 1 - at)).float()
+            self.assertEqual(torch.linspace(first, last, steps).tolist(), expected.tolist())
 
     def test_common_dtypes(self):
         self.assertEqual(torch.gcd(torch.tensor([4], dtype=torch.uint8), torch.tensor(6)).dtype, torch.uint8)

@@ -426,6 +426,16 @@ class Modes(unittest.TestCase):
 
 
 class Graphs(unittest.TestCase):
+    def test_losses_have_the_names_of_pytorchs(self):
+        x, y = tandem.tensor([0.3, 0.6], requires_grad=True), tandem.tensor([0.0, 1.0])
+        for name in ("binary_cross_entropy", "binary_cross_entropy_with_logits", "huber_loss", "smooth_l1_loss", "mse_loss"):
+            words = {"binary_cross_entropy_with_logits": "BinaryCrossEntropyWithLogits", "smooth_l1_loss": "SmoothL1Loss"}
+            expected = words.get(name, "".join(part.capitalize() for part in name.split("_")))
+            for reduction in ("mean", "sum", "none"):
+                loss = getattr(tandem.nn.functional, name)(x, y, reduction=reduction)
+                self.assertEqual(loss.grad_fn.name(), f"{expected}Backward0")
+                (loss.sum() if reduction == "none" else loss).backward()
+
     def test_nodes(self):
         x = leaf(2.0)
         y = (x.exp() * 3).sum()

@@ -33,6 +33,15 @@ class Derivatives(unittest.TestCase):
         self.close(aux, [2.0, 3.0])
         self.assertFalse(value.requires_grad or aux.requires_grad)
 
+    def test_gradients_inside_of_a_map(self):
+        x = tandem.arange(3.0, requires_grad=True)
+        y = x**2
+        rows = tandem.vmap(lambda v: tandem.autograd.grad(y, x, v)[0])(tandem.eye(3))
+        self.assertEqual(rows.tolist(), [[0, 0, 0], [0, 2, 0], [0, 0, 4]])
+        tandem.autograd.grad(y.sum(), x)
+        with self.assertRaisesRegex(RuntimeError, "second time"):
+            tandem.autograd.grad(y.sum(), x)
+
     def test_trees(self):
         found = func.grad(lambda p, x: (p["w"] * x + p["b"]).sum())({"w": double([2.0]), "b": double([1.0])}, double([5.0]))
         self.close(found["w"], [5.0])

@@ -146,6 +146,8 @@ class Profiles(unittest.TestCase):
         self.assertLessEqual({"my part", "mm", "sum"}, set(events))
         self.assertEqual((os.path.basename(events["mm"].file), events["mm"].line), (HERE, here))
         self.assertTrue(events["my part"].start <= events["mm"].start)
+        for key in ("self_cpu_memory_usage", "cpu_memory_usage", "self_cuda_memory_usage", "device_memory_usage"):
+            self.assertIn("CPU", profile.key_averages().table(sort_by=key))
         table = profile.key_averages().table(sort_by="cpu_time_total", row_limit=10)
         self.assertIn("my part", table)
         self.assertIn("# of Calls", table)

@@ -194,6 +194,30 @@ class Transforms(unittest.TestCase):
         self.assertEqual(struct.unpack(">II", data[16:24]), (4 * 10 + 2, 12))
 
 
+    def test_pictures_of_pil_are_pils_own_work(self):
+        try:
+            from PIL import Image, ImageEnhance
+        except ImportError:
+            self.skipTest("needs Pillow")
+        torch.manual_seed(0)
+        picture = Image.frombytes("RGB", (31, 23), bytes(torch.randint(0, 256, (23 * 31 * 3,), dtype=torch.uint8).tolist()))
+        nearest = transforms.InterpolationMode.NEAREST
+        f = transforms.functional
+        for ours, theirs in (
+            (transforms.Resize((20, 17))(picture), picture.resize((17, 20), 2)),
+            (transforms.Resize((20, 17), nearest)(picture), picture.resize((17, 20), 0)),
+            (transforms.Grayscale()(picture), picture.convert("L")),
+            (transforms.Grayscale(3)(picture), picture.convert("L").convert("RGB")),
+            (f.rotate(picture, 30), picture.rotate(30)),
+            (f.rotate(picture, 30, transforms.InterpolationMode.BILINEAR, expand=True, fill=7), picture.rotate(30, 2, True, fillcolor=(7, 7, 7))),
+            (f.adjust_brightness(picture, 1.5), ImageEnhance.Brightness(picture).enhance(1.5)),
+            (f.adjust_contrast(picture, 0.5), ImageEnhance.Contrast(picture).enhance(0.5)),
+            (f.adjust_saturation(picture, 2.0), ImageEnhance.Color(picture).enhance(2.0)),
+        ):
+            self.assertEqual((ours.mode, ours.size, ours.tobytes()), (theirs.mode, theirs.size, theirs.tobytes()))
+        self.assertEqual(f.adjust_hue(picture, 0.0).tobytes(), picture.convert("HSV").convert("RGB").tobytes())
+
+
 class Features(unittest.TestCase):
     def test_names(self):
         from torchvision.models import resnet18

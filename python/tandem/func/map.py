@@ -4,6 +4,7 @@ import functools
 
 import tandem
 from tandem import _C
+from tandem._grad_mode import keeping_graphs
 from tandem.utils._pytree import tree_flatten, tree_unflatten
 
 
@@ -94,7 +95,8 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 _restore(state)
             given = tree_unflatten([leaf if dim is None else leaf.select(dim, index) for leaf, dim in zip(leaves, dims)], structure)
             by_name = tree_unflatten([one.select(0, index) if isinstance(one, _C.Tensor) else one for one in named], of_named)
-            made, shape = tree_flatten(func(*given, **by_name))
+            with keeping_graphs():
+                made, shape = tree_flatten(func(*given, **by_name))
             results.append(made)
         if shape is None:
             raise RuntimeError("vmap: the mapped dimension has the size 0, so that func is never called and its result is not known")

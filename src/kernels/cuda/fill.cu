@@ -81,7 +81,8 @@ void arange(const Queue& queue, Out out, Value start, Value step) {
 
 void linspace(const Queue& queue, Out out, double start, double end) {
   const int64_t n = out.numel();
-  const double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
+  const double exact = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
+  const double step = out.dtype == kFloat32 ? static_cast<double>(static_cast<float>(exact)) : exact;  // as PyTorch rounds it
   for_each(queue, n, Linspace{out.data, out.dtype, n, start, end, step});
 }
 

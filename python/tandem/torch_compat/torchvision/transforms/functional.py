@@ -6,6 +6,7 @@ import math
 
 from tandem import _C
 from tandem.nn import functional as F
+from tandem.torch_compat.torchvision.transforms import _pil
 from tandem.torch_compat.torchvision.picture import from_tensor, is_picture, to_tensor as pixels_of
 
 
@@ -21,11 +22,13 @@ class InterpolationMode(enum.Enum):
 _PIL_MODES = {0: InterpolationMode.NEAREST, 2: InterpolationMode.BILINEAR, 3: InterpolationMode.BICUBIC}
 
 
-def _also_pictures(function):
-    """Lets a function of tensors take pictures too, and give a picture then."""
+def _also_pictures(function, of_pil=None):
+    """Lets a function of tensors take pictures too, and give a picture then; PIL's by `of_pil`, where that is given."""
 
     @functools.wraps(function)
     def either(img, *args, **kwargs):
+        if of_pil and _pil.is_pil(img):
+            return of_pil(img, *args, **kwargs)
         if is_picture(img):
             return from_tensor(function(pixels_of(img), *args, **kwargs))
         if not isinstance(img, _C.Tensor):
@@ -33,6 +36,11 @@ def _also_pictures(function):
         return function(img, *args, **kwargs)
 
     return either
+
+
+def _pictures_by(of_pil):
+    """_also_pictures, with a function of PIL's pictures."""
+    return lambda function: _also_pictures(function, of_pil)
 
 
 def _as_float(function):
@@ -135,7 +143,12 @@ def _size_after(height, width, size, max_size):
     return (new_long, new_short) if height > width else (new_short, new_long)
 
 
-@_also_pictures
+def _resize_pil(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
+    height, width = _size_after(img.height, img.width, size, max_size)
+    return img if (height, width) == (img.height, img.width) else _pil.resize(img, height, width, interpolation)
+
+
+@_pictures_by(_resize_pil)
 def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
     """At another size: (height, width), or one number for the shorter side."""
     target = _size_after(img.shape[-2], img.shape[-1], size, max_size)
@@ -214,7 +227,11 @@ def vflip(img):
     return img.flip(-2)
 
 
-@_also_pictures
+def _rotate_pil(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, center=None, fill=None):
+    return _pil.rotate(img, angle, interpolation, expand, center, fill)
+
+
+@_pictures_by(_rotate_pil)
 def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, center=None, fill=None):
     """Turned against the clock by `angle` degrees about its middle; outside the picture is `fill`, 0 without it."""
     if expand or center is not None:
@@ -240,7 +257,7 @@ def _gray(img):
     return (0.2989 * red + 0.587 * green + 0.114 * blue).unsqueeze(-3)
 
 
-@_also_pictures
+@_pictures_by(lambda img, num_output_channels=1: _pil.grayscale(img, num_output_channels))
 def to_grayscale(img, num_output_channels=1):
     """Without colours, in 1 or 3 channels."""
     if num_output_channels not in (1, 3):
@@ -257,20 +274,20 @@ def _blend(first, second, share, img):
     return (share * first + (1 - share) * second).clamp(0, 1 if img.is_floating_point() else 255).to(img.dtype)
 
 
-@_also_pictures
+@_pictures_by(lambda img, brightness_factor: _pil.enhance(img, "Brightness", brightness_factor))
 def adjust_brightness(img, brightness_factor):
     """Brighter by a factor; 0 is black, 1 the picture."""
     return _blend(img.float(), _C.zeros_like(img, dtype=_C.float32), brightness_factor, img)
 
 
-@_also_pictures
+@_pictures_by(lambda img, contrast_factor: _pil.enhance(img, "Contrast", contrast_factor))
 def adjust_contrast(img, contrast_factor):
     """0 is the mean grey, 1 the picture."""
     gray = _gray(img) if img.shape[-3] == 3 else img
     return _blend(img.float(), gray.float().mean((-3, -2, -1), keepdim=True), contrast_factor, img)
 
 
-@_also_pictures
+@_pictures_by(lambda img, saturation_factor: _pil.enhance(img, "Color", saturation_factor))
 def adjust_saturation(img, saturation_factor):
     """0 is without colours, 1 the picture."""
     return img if img.shape[-3] == 1 else _blend(img.float(), _gray(img).float(), saturation_factor, img)
@@ -284,7 +301,13 @@ def _hue_of(red, green, blue, high, span):
     return (sixths / 6) % 1
 
 
-@_also_pictures
+def _adjust_hue_pil(img, hue_factor):
+    if not -0.5 <= hue_factor <= 0.5:
+        raise ValueError(f"hue_factor ({hue_factor}) is not in [-0.5, 0.5].")
+    return _pil.hue(img, hue_factor)
+
+
+@_pictures_by(_adjust_hue_pil)
 def adjust_hue(img, hue_factor):
     """The colours turned on their circle by a factor from -0.5 to 0.5; grey pictures stay as they are."""
     if not -0.5 <= hue_factor <= 0.5:
