@@ -50,8 +50,9 @@ class Looker:
             self.page.call("Input.dispatchMouseEvent", type=kind, x=left + width / 2, y=top + height / 2, button="left", clickCount=1)
 
     def choose(self, select, value):
-        """One entry of a list."""
+        """One entry of a list, which may still be on its way."""
         self.clicks += 1
+        self.page.wait_for(f"[...({select}).options].some(option => option.value === {json.dumps(value)})")
         self.page.value(f"(() => {{ const s = {select}; s.value = {json.dumps(value)}; if (s.value !== {json.dumps(value)}) throw new Error('no such entry'); "
                         f"for (const kind of ['input', 'change']) s.dispatchEvent(new Event(kind, {{bubbles: true}})); s.scrollIntoView({{block: 'center'}}); }})()")
 
