@@ -108,6 +108,8 @@ def _imag(self):
 
 def _copy_in_storage(x, memo):
     """A copy of x in one copy of its memory for all tensors of a deepcopy that look at it."""
+    if x.numel() == 0:
+        return x.clone()
     address = ("memory", x._storage_address())
     if address not in memo:
         if x.is_contiguous() and x.nbytes == x._storage_bytes():  # nothing else of it can be seen

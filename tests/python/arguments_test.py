@@ -232,6 +232,8 @@ class Values(unittest.TestCase):
         part, other = copy.deepcopy((x[1:3], x))
         part[0] = 7
         self.assertEqual((other[1].item(), part.tolist(), part.stride()), (7, [7, 2], (1,)))
+        first, second = copy.deepcopy((torch.empty(0, 2), torch.empty(3, 0, dtype=torch.int64)))
+        self.assertEqual((first.shape, first.dtype, second.shape, second.dtype), ((0, 2), torch.float32, (3, 0), torch.int64))
         alone = copy.deepcopy(torch.ones(2, 3).t())
         self.assertEqual((alone.shape, alone.stride()), ((3, 2), (1, 3)))
 
