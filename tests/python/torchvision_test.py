@@ -194,6 +194,34 @@ class Transforms(unittest.TestCase):
         self.assertEqual(struct.unpack(">II", data[16:24]), (4 * 10 + 2, 12))
 
 
+    def test_warps_and_blurs_are_torchvisions(self):
+        """Sizes and sums of what torchvision 0.29 gives for these bytes and seeds."""
+        generator = torch.Generator().manual_seed(0)
+        pixels = torch.randint(0, 256, (3, 23, 31), generator=generator, dtype=torch.uint8)
+        f, mode = transforms.functional, transforms.InterpolationMode.BILINEAR
+        changes = (
+            transforms.RandomAffine(30), transforms.RandomAffine(20, translate=(0.1, 0.2), scale=(0.8, 1.2), shear=10),
+            transforms.RandomAffine((10, 20), shear=(1, 5, 2, 8), interpolation=mode, fill=9), transforms.GaussianBlur(5),
+            transforms.GaussianBlur((3, 7), sigma=(0.5, 1.5)), transforms.RandomRotation(40, expand=True, fill=3),
+            transforms.RandomRotation(40, interpolation=mode, center=(3, 4)), lambda img: f.rotate(img, 33, mode, expand=True),
+            lambda img: f.affine(img, -20, (3, -2), 1.3, (4, 7), mode, fill=[1, 2, 3], center=(5, 6)), lambda img: f.gaussian_blur(img, [3, 5]),
+        )
+        wanted = (
+            ((3, 23, 31), 268621), ((3, 23, 31), 259518), ((3, 23, 31), 241176), ((3, 23, 31), 268621),
+            ((3, 23, 31), 268408), ((3, 35, 39), 271758), ((3, 23, 31), 244453), ((3, 37, 39), 268262),
+            ((3, 23, 31), 222240), ((3, 23, 31), 268513),
+        )
+        for i, (change, expected) in enumerate(zip(changes, wanted, strict=True)):
+            torch.manual_seed(i)
+            made = change(pixels)
+            self.assertEqual((tuple(made.shape), made.dtype, int(made.long().sum())), (expected[0], torch.uint8, expected[1]), i)
+        for wrong in (
+            lambda: transforms.GaussianBlur(4), lambda: transforms.GaussianBlur(3, (2, 1)), lambda: transforms.RandomAffine(-1),
+            lambda: transforms.RandomAffine(1, translate=(2, 0)), lambda: transforms.RandomAffine(1, scale=(0, 1)), lambda: transforms.RandomAffine(1, shear=(1, 2, 3)),
+            lambda: f.gaussian_blur(pixels, 2), lambda: f.affine(pixels, 0, (0, 0), 0, 0),
+        ):
+            self.assertRaises(ValueError, wrong)
+
     def test_pictures_of_pil_are_pils_own_work(self):
         try:
             from PIL import Image, ImageEnhance

@@ -35,8 +35,8 @@ class Picture:
         if mode == "RGB":
             return Picture(self.pixels[:, :, :3].clone() if self.mode == "RGBA" else _C.stack([self.pixels] * 3, dim=2))
         if mode == "L":
-            weights = _C.tensor([0.299, 0.587, 0.114])
-            return Picture((self.pixels[:, :, :3].float() * weights).sum(2).round().to(_C.uint8))
+            weights = _C.tensor([19595, 38470, 7471])  # 0.299, 0.587 and 0.114 of 65536, as PIL has them
+            return Picture((((self.pixels[:, :, :3].long() * weights).sum(2) + 32768) >> 16).to(_C.uint8))
         raise NotImplementedError(f"Picture.convert: mode '{mode}' (install Pillow)")
 
     def copy(self):

@@ -3,6 +3,8 @@
 from tandem.torch_compat.torchvision.transforms import functional
 from tandem.torch_compat.torchvision.transforms.chance import (
     ColorJitter,
+    GaussianBlur,
+    RandomAffine,
     RandomApply,
     RandomChoice,
     RandomCrop,
@@ -36,12 +38,14 @@ __all__ = [
     "Compose",
     "ConvertImageDtype",
     "FiveCrop",
+    "GaussianBlur",
     "Grayscale",
     "InterpolationMode",
     "Lambda",
     "Normalize",
     "PILToTensor",
     "Pad",
+    "RandomAffine",
     "RandomApply",
     "RandomChoice",
     "RandomCrop",

@@ -17,26 +17,25 @@ def resize(img, height, width, interpolation):
     return img.resize((width, height), _mode(interpolation))
 
 
+def _color(img, fill):
+    """A color for what is outside, by the picture's channels."""
+    if fill is None:
+        return None
+    bands = len(img.getbands())
+    fill = tuple(fill) if isinstance(fill, (tuple, list)) else (fill,)
+    return fill[0] if bands == 1 else fill * bands if len(fill) == 1 else fill
+
+
 def rotate(img, angle, interpolation, expand, center, fill):
     """Turned against the clock; outside of the picture is `fill`, 0 without it."""
-    bands = len(img.getbands())
-    if fill is not None:
-        fill = tuple(fill) if isinstance(fill, (tuple, list)) else (fill,) * bands
-        fill = fill * bands if len(fill) == 1 else fill
-        fill = fill[0] if bands == 1 else fill
-    return img.rotate(angle, _mode(interpolation), expand, center, fillcolor=fill)
+    return img.rotate(angle, _mode(interpolation), expand, center, fillcolor=_color(img, fill))
 
 
-def grayscale(img, channels):
-    """Without colours."""
-    if channels not in (1, 3):
-        raise ValueError("num_output_channels should be either 1 or 3")
-    gray = img.convert("L")
-    if channels == 1:
-        return gray
+def transform(img, matrix, interpolation, fill):
+    """The picture seen through a matrix whose origin is the left upper corner."""
     from PIL import Image
 
-    return Image.merge("RGB", (gray, gray, gray))
+    return img.transform(img.size, Image.Transform.AFFINE, matrix, _mode(interpolation), fillcolor=_color(img, fill))
 
 
 def enhance(img, what, factor):

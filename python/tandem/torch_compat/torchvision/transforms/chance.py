@@ -186,6 +186,77 @@ class RandomRotation(Module):
         return F.rotate(img, _drawn(*self.degrees), self.interpolation, self.expand, self.center, self.fill)
 
 
+class RandomAffine(Module):
+    """Turned, moved, scaled and sheared by chance: degrees as of RandomRotation; translate: the largest parts of width and height; scale: two
+    factors; shear: degrees along x, or two or four bounds along x and y."""
+
+    def __init__(self, degrees, translate=None, scale=None, shear=None, interpolation=F.InterpolationMode.NEAREST, fill=0, center=None):
+        super().__init__()
+        self.degrees = self._bounds(degrees, "degrees", (2,))
+        if translate is not None and not all(0.0 <= part <= 1.0 for part in translate):
+            raise ValueError("translation values should be between 0 and 1")
+        if scale is not None and not all(factor > 0 for factor in scale):
+            raise ValueError("scale values should be positive")
+        self.translate, self.scale = translate, scale
+        self.shear = None if shear is None else self._bounds(shear, "shear", (2, 4))
+        self.interpolation, self.fill, self.center = interpolation, fill, center
+
+    @staticmethod
+    def _bounds(value, name, lengths):
+        if isinstance(value, (int, float)):
+            if value < 0:
+                raise ValueError(f"If {name} is a single number, it must be positive.")
+            return [-float(value), float(value)]
+        if len(value) not in lengths:
+            raise ValueError(f"{name} should be a sequence of length {' or '.join(map(str, lengths))}.")
+        return [float(bound) for bound in value]
+
+    @staticmethod
+    def get_params(degrees, translate, scale_ranges, shears, img_size):
+        """Angle, (x, y) of the move in pixels, factor and shears, drawn."""
+        angle = _drawn(*degrees)
+        moved = (0, 0)
+        if translate is not None:
+            moved = tuple(int(round(_drawn(-float(part * size), float(part * size)))) for part, size in zip(translate, img_size))
+        factor = 1.0 if scale_ranges is None else _drawn(*scale_ranges)
+        shear = (0.0, 0.0)
+        if shears is not None:
+            shear = (_drawn(*shears[:2]), _drawn(*shears[2:]) if len(shears) == 4 else 0.0)
+        return angle, moved, factor, shear
+
+    def forward(self, img):
+        drawn = self.get_params(self.degrees, self.translate, self.scale, self.shear, F.get_image_size(img))
+        fill = self.fill
+        if not F.is_picture(img) and isinstance(fill, (int, float)):
+            fill = [float(fill)] * img.shape[-3]
+        return F.affine(img, *drawn, interpolation=self.interpolation, fill=fill, center=self.center)
+
+
+class GaussianBlur(Module):
+    """Blurred by a bell over kernel_size pixels whose width is drawn between two, or is one number."""
+
+    def __init__(self, kernel_size, sigma=(0.1, 2.0)):
+        super().__init__()
+        self.kernel_size = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size) * (2 // len(kernel_size))
+        if any(size <= 0 or size % 2 == 0 for size in self.kernel_size):
+            raise ValueError("Kernel size value should be an odd and positive number.")
+        self.sigma = (float(sigma), float(sigma)) if isinstance(sigma, (int, float)) else tuple(sigma)
+        if not 0.0 < self.sigma[0] <= self.sigma[1]:
+            raise ValueError(f"sigma values should be positive and of the form (min, max). Got {self.sigma}")
+
+    @staticmethod
+    def get_params(sigma_min, sigma_max):
+        """The width, drawn."""
+        return _drawn(sigma_min, sigma_max)
+
+    def forward(self, img):
+        width = self.get_params(*self.sigma)
+        return F.gaussian_blur(img, self.kernel_size, [width, width])
+
+    def __repr__(self):
+        return f"GaussianBlur(kernel_size={self.kernel_size}, sigma={self.sigma})"
+
+
 class ColorJitter(Module):
     """Other brightness, contrast, saturation and hue, in an order by chance. A number stands for what is around 1, of hue around 0."""
 

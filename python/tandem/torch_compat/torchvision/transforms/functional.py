@@ -2,11 +2,10 @@
 
 import enum
 import functools
-import math
 
 from tandem import _C
 from tandem.nn import functional as F
-from tandem.torch_compat.torchvision.transforms import _pil
+from tandem.torch_compat.torchvision.transforms import _pil, _warps
 from tandem.torch_compat.torchvision.picture import from_tensor, is_picture, to_tensor as pixels_of
 
 
@@ -233,35 +232,64 @@ def _rotate_pil(img, angle, interpolation=InterpolationMode.NEAREST, expand=Fals
 
 @_pictures_by(_rotate_pil)
 def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, center=None, fill=None):
-    """Turned against the clock by `angle` degrees about its middle; outside the picture is `fill`, 0 without it."""
-    if expand or center is not None:
-        raise NotImplementedError("rotate: expand and center")
+    """Turned against the clock by `angle` degrees about its middle or `center`, (x, y); outside the picture is `fill`, 0 without it. `expand`
+    makes the result large enough for all of it."""
     height, width = img.shape[-2:]
-    turn = math.radians(angle)
-    cos, sin = math.cos(turn), math.sin(turn)
-    theta = _C.tensor([[[cos, -sin * height / width, 0.0], [sin * width / height, cos, 0.0]]], device=img.device)
-    batch = img.reshape(-1, *img.shape[-3:])
-    grid = F.affine_grid(theta.expand(batch.shape[0], 2, 3), list(batch.shape), align_corners=False)
-    pixels = batch.float()
-    turned = F.grid_sample(pixels, grid, mode=interpolation.value, padding_mode="zeros", align_corners=False)
-    if fill:
-        inside = F.grid_sample(_C.ones_like(pixels), grid, mode=interpolation.value, padding_mode="zeros", align_corners=False)
-        turned = turned + (1 - inside) * (fill[0] if isinstance(fill, (tuple, list)) else fill)
-    turned = turned if img.is_floating_point() else turned.round().clamp(0, 255)
-    return turned.to(img.dtype).reshape(img.shape)
+    middle = (0.0, 0.0) if center is None else (center[0] - 0.5 * width, center[1] - 0.5 * height)
+    matrix = _warps.inverse_matrix(middle, -angle, (0.0, 0.0), 1.0, (0.0, 0.0))
+    size = _warps.size_of_all(matrix, width, height) if expand else (width, height)
+    return _warps.warp(img, matrix, interpolation, fill, *size)
 
 
-@_as_float
+def _affine_pil(img, angle, translate, scale, shear, interpolation=InterpolationMode.NEAREST, fill=None, center=None):
+    middle = (img.width * 0.5, img.height * 0.5) if center is None else center
+    return _pil.transform(img, _warps.inverse_matrix(middle, angle, translate, scale, _shear_of(shear)), interpolation, fill)
+
+
+def _shear_of(shear):
+    """Degrees along x and y."""
+    return (float(shear), 0.0) if isinstance(shear, (int, float)) else (float(shear[0]), float(shear[1]) if len(shear) == 2 else float(shear[0]))
+
+
+@_pictures_by(_affine_pil)
+def affine(img, angle, translate, scale, shear, interpolation=InterpolationMode.NEAREST, fill=None, center=None):
+    """Turned with the clock by degrees, scaled, sheared by degrees and moved by (x, y) pixels, about its middle or `center`."""
+    if scale <= 0.0:
+        raise ValueError("Argument scale should be positive")
+    height, width = img.shape[-2:]
+    middle = (0.0, 0.0) if center is None else (center[0] - 0.5 * width, center[1] - 0.5 * height)
+    matrix = _warps.inverse_matrix(middle, angle, [float(pixels) for pixels in translate], scale, _shear_of(shear))
+    return _warps.warp(img, matrix, interpolation, fill, width, height)
+
+
+@_also_pictures
+def gaussian_blur(img, kernel_size, sigma=None):
+    """Blurred by a bell: kernel_size is odd numbers of pixels, (x, y) or one for both; sigma is its widths, chosen by the size without it."""
+    kernel = [kernel_size] * 2 if isinstance(kernel_size, int) else list(kernel_size) * (2 // len(kernel_size))
+    for size in kernel:
+        if size % 2 == 0 or size < 0:
+            raise ValueError(f"kernel_size should have odd and positive integers. Got {kernel}")
+    sigma = [size * 0.15 + 0.35 for size in kernel] if sigma is None else [float(sigma)] * 2 if isinstance(sigma, (int, float)) else list(sigma) * (2 // len(sigma))
+    for width in sigma:
+        if width <= 0.0:
+            raise ValueError(f"sigma should have positive values. Got {sigma}")
+    return _warps.blur(img, kernel, sigma)
+
+
 def _gray(img):
-    red, green, blue = img.unbind(-3)
-    return (0.2989 * red + 0.587 * green + 0.114 * blue).unsqueeze(-3)
+    red, green, blue = (channel.float() if not channel.is_floating_point() else channel for channel in img.unbind(-3))
+    return (0.2989 * red + 0.587 * green + 0.114 * blue).to(img.dtype).unsqueeze(-3)
 
 
-@_pictures_by(lambda img, num_output_channels=1: _pil.grayscale(img, num_output_channels))
 def to_grayscale(img, num_output_channels=1):
     """Without colours, in 1 or 3 channels."""
     if num_output_channels not in (1, 3):
         raise ValueError("num_output_channels should be either 1 or 3")
+    if is_picture(img):
+        gray = img.convert("L")
+        return gray if num_output_channels == 1 else gray.convert("RGB")
+    if not isinstance(img, _C.Tensor):
+        raise TypeError(f"Unexpected type {type(img)}")
     gray = _gray(img) if img.shape[-3] == 3 else img
     return _C.cat([gray] * 3, -3) if num_output_channels == 3 else gray
 
