@@ -183,15 +183,18 @@ def scalar_name(dtype):
     return _SCALARS[repr(dtype).rpartition(".")[2]]
 
 
-def into(out, result, name):
-    """The result of a function called `name`, in `out` where that is a tensor: it takes the result's sizes, and has to have its dtype."""
+def into(out, result, name, same_dtype=True):
+    """The result of a function called `name`, in `out` where that is a tensor: it takes the result's sizes, and has to have its dtype, or
+    without `same_dtype` one that the result's can become."""
     if out is None:
         return result
     if _C.is_grad_enabled() and (out.requires_grad or result.requires_grad):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
         )
-    if out.dtype is not result.dtype:
+    if not same_dtype and not _C.can_cast(result.dtype, out.dtype):
+        raise RuntimeError(f"result type {scalar_name(result.dtype)} can't be cast to the desired output type {scalar_name(out.dtype)}")
+    if same_dtype and out.dtype is not result.dtype:
         raise RuntimeError(f"Expected out tensor to have dtype {scalar_name(result.dtype)}, but got {scalar_name(out.dtype)} instead")
     if out.shape != result.shape:
         out.resize_(result.shape)

@@ -119,7 +119,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     if unpack_data:
         L, U = LU_data[..., :steps].tril(-1) + eye[:, :steps], LU_data[..., :steps, :].triu()
     result = LuUnpack(P, L, U)
-    return result if out is None else LuUnpack(*(into(place, value, "lu_unpack") for place, value in zip(out, result)))
+    return result if out is None else LuUnpack(*(into(place, value, "lu_unpack", same_dtype=False) for place, value in zip(out, result)))
 
 
 def lu_apply(LU, pivots, B, left=True, adjoint=False):
@@ -162,7 +162,7 @@ def geqrf(input, *, out=None):
             rest = M[:, j:, j + 1 :]
             rest.sub_(tau[:, j].reshape(-1, 1, 1) * whole * (whole * rest).sum(1, keepdim=True))
     result = Geqrf(M.reshape(input.shape), tau.reshape((*input.shape[:-2], steps)))
-    return result if out is None else Geqrf(*(into(place, value, "geqrf") for place, value in zip(out, result)))
+    return result if out is None else Geqrf(*(into(place, value, "geqrf", same_dtype=False) for place, value in zip(out, result)))
 
 
 def _reflected(A, tau, matrix, order):
@@ -185,7 +185,7 @@ def householder_product(A, tau, *, out=None):
         raise RuntimeError("torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     eye = _C.eye(A.size(-2), A.size(-1), dtype=A.dtype, device=A.device).expand(A.shape)
     result = _reflected(A, tau, eye, reversed(range(tau.size(-1))))
-    return into(out, result, "householder_product")
+    return into(out, result, "householder_product", same_dtype=False)
 
 
 def orgqr(input, tau):
@@ -200,7 +200,7 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
     else:
         steps = range(tau.size(-1))
         result = _reflected(input, tau, other, steps if transpose else reversed(steps))
-    return into(out, result, "ormqr")
+    return into(out, result, "ormqr", same_dtype=False)
 
 
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, out=None):
@@ -208,7 +208,7 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, 
     triangle = A.mT if transpose else A
     solution = _solve_triangular(triangle, b, upper=upper != transpose, unitriangular=unitriangular)
     result = TriangularSolve(solution, A.clone())
-    return result if out is None else TriangularSolve(*(into(place, value, "triangular_solve") for place, value in zip(out, result)))
+    return result if out is None else TriangularSolve(*(into(place, value, "triangular_solve", same_dtype=False) for place, value in zip(out, result)))
 
 
 # --- LDL of symmetric matrices

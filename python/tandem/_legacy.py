@@ -15,6 +15,8 @@ def legacy_tensor(dtype, device, args):
                 raise TypeError(f"expected {dtype} (got {data.dtype})")
             return data.detach() if device is None else data.detach().to(device)
         if isinstance(data, (TypedStorage, UntypedStorage)):
+            if isinstance(data, TypedStorage) and data.dtype is not dtype:
+                raise RuntimeError(f"Expected a Storage of type {dtype} or an UntypedStorage, but got type {data.dtype}")
             return _C.empty(0, dtype=dtype, device=device).set_(data)
         if getattr(data, "__array_interface__", None) and type(data).__name__ == "ndarray":
             array = _C.from_numpy(data)  # its memory, where the numbers are of that dtype

@@ -109,7 +109,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
         total = weights.sum()
         centered = x - (x * weights).sum(1, keepdim=True) / total
         scale = total - correction if aweights is None else total - correction * (weights * aweights).sum() / total
-        result = (centered * weights) @ centered.T / scale
+        result = (centered * weights) @ centered.T / scale.clamp(min=0)
     return result.squeeze() if input.dim() < 2 else result
 
 

@@ -279,14 +279,12 @@ def _flat(name):
 
 def _max(self, *args, **kwargs):
     """The largest element; with `dim` that of each slice and where it is; with another tensor the larger of each pair."""
-    other = args[0] if args and isinstance(args[0], Tensor) else kwargs.get("other")
-    return _C.maximum(self, other) if other is not None else _C.max(self, *args, **kwargs)
+    return _C.max(self, *args, **kwargs)
 
 
 def _min(self, *args, **kwargs):
     """The smallest element; with `dim` that of each slice and where it is; with another tensor the smaller of each pair."""
-    other = args[0] if args and isinstance(args[0], Tensor) else kwargs.get("other")
-    return _C.minimum(self, other) if other is not None else _C.min(self, *args, **kwargs)
+    return _C.min(self, *args, **kwargs)
 
 
 def _prod(self, *args, **kwargs):

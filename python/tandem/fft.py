@@ -13,7 +13,7 @@ def _frequencies(whole, n, d, out, dtype, requires_grad):
     if not dtype.is_floating_point:
         raise RuntimeError("fftfreq requires a floating point or complex dtype")
     result = whole.to(dtype) * (1.0 / (n * d) if n * d else math.inf)
-    return result.requires_grad_(requires_grad) if out is None else _into(out, result, "fft_fftfreq")
+    return result.requires_grad_(requires_grad) if out is None else _into(out, result, "fft_fftfreq", same_dtype=False)
 
 
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=strided, device=None, requires_grad=False):

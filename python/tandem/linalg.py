@@ -43,7 +43,7 @@ def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
 def multi_dot(tensors, *, out=None):
     """The product of several matrices, in the order that takes the fewest multiplications."""
     result = _C._linalg["multi_dot"](list(tensors))
-    return _into(out, result, "linalg_multi_dot")
+    return _into(out, result, "linalg_multi_dot", same_dtype=False)
 
 
 def matmul(input, other, *, out=None):
@@ -64,7 +64,7 @@ def cond(A, p=None, *, out=None):
         result = values[..., 0] / values[..., -1] if p != -2 else values[..., -1] / values[..., 0]
     else:
         result = matrix_norm(A, p) * matrix_norm(_C._linalg["inv"](A), p)
-    return _into(out, result, "linalg_cond")
+    return _into(out, result, "linalg_cond", same_dtype=False)
 
 
 def vander(x, N=None):
@@ -84,7 +84,7 @@ def tensorinv(A, ind=2, *, out=None):
         raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
                            f"but got {rest.numel()} != {first.numel()}")
     result = _C._linalg["inv"](A.reshape(first.numel(), rest.numel())).reshape(*rest, *first)
-    return _into(out, result, "linalg_tensorinv")
+    return _into(out, result, "linalg_tensorinv", same_dtype=False)
 
 
 def tensorsolve(A, B, dims=None, *, out=None):
@@ -96,7 +96,7 @@ def tensorsolve(A, B, dims=None, *, out=None):
         raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
                            f"but got {unknown.numel()} != {B.numel()}")
     result = _C._linalg["solve"](A.reshape(B.numel(), unknown.numel()), B.reshape(-1)).reshape(unknown)
-    return _into(out, result, "linalg_tensorsolve")
+    return _into(out, result, "linalg_tensorsolve", same_dtype=False)
 
 
 def _tolerances(rcond, atol, rtol):
@@ -109,13 +109,13 @@ def _tolerances(rcond, atol, rtol):
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """Moore and Penrose's inverse; singular values up to max(atol, rtol * the largest) count as zero."""
     result = _C._linalg["pinv"](A, hermitian=hermitian, **_tolerances(rcond, atol, rtol))
-    return _into(out, result, "linalg_pinv")
+    return _into(out, result, "linalg_pinv", same_dtype=False)
 
 
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """How many singular values are not zero; `tol` is an absolute tolerance."""
     result = _C._linalg["matrix_rank"](A, hermitian=hermitian, **_tolerances(None, tol if tol is not None else atol, rtol))
-    return _into(out, result, "linalg_matrix_rank")
+    return _into(out, result, "linalg_matrix_rank", same_dtype=False)
 
 
 # --- Factorizations, and forms that tell of failure in `info` in the place of an error
@@ -133,7 +133,7 @@ _Polar = _named_result("linalg_polar", ["U", "H"])
 
 def _given(result, out, name):
     """The named tuple, its tensors in those of `out` where that is given."""
-    return result if out is None else type(result)(*(_into(place, value, name) for place, value in zip(out, result)))
+    return result if out is None else type(result)(*(_into(place, value, name, same_dtype=False) for place, value in zip(out, result)))
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
@@ -204,7 +204,7 @@ def lu(A, *, pivot=True, out=None):
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     """X of A X = B from lu_factor's result; X A = B where not left; with the transpose of A where `adjoint`."""
     result = _packed.lu_apply(LU, pivots, B, left, adjoint)
-    return _into(out, result, "linalg_lu_solve")
+    return _into(out, result, "linalg_lu_solve", same_dtype=False)
 
 
 def inv_ex(A, *, check_errors=False, out=None):
@@ -256,7 +256,7 @@ def ldl_factor(A, *, hermitian=False, out=None):
 def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     """X of A X = B from ldl_factor's result; without gradients."""
     result = _packed.ldl_applied(LD, pivots, B)
-    return _into(out, result, "linalg_ldl_solve")
+    return _into(out, result, "linalg_ldl_solve", same_dtype=False)
 
 
 def matrix_sqrth(A):

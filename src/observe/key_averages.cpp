@@ -83,9 +83,10 @@ std::vector<KeyAverage> KeyAverages::sorted_by(std::string_view key, Site /*site
     return sorted;
   }
   std::string wanted(key);
-  if (wanted.ends_with("memory_usage"))
-    wanted = "memory";  // PyTorch's names for memory of the CPU and of GPUs, its own and with what it calls
   if (const auto cuda = wanted.find("cuda"); cuda != std::string::npos) wanted.replace(cuda, 4, "device");
+  // PyTorch's names for memory: of the CPU and of GPUs, an operation's own and with what it calls.
+  for (const char* const each : {"cpu_memory_usage", "device_memory_usage", "self_cpu_memory_usage", "self_device_memory_usage"})
+    if (wanted == each) wanted = "memory";
   const auto by = std::find_if(kSortKeys.begin(), kSortKeys.end(), [&](const SortKey& each) { return each.name == wanted; });
   if (by == kSortKeys.end()) {
     std::string names;

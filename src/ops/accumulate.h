@@ -24,6 +24,8 @@ Tensor summed(const Shape& sizes, const Tensor& like, Site site, F add) {
 /// Adds `values` to `target` at the positions that index tensors over its leading dimensions name, counted from the end where `negative`
 /// ones may be. Without history.
 void add_at(const char* op, const Tensor& target, const Tensor& values, const std::vector<Tensor>& indices, bool negative, Site site);
+/// gather, for the operation that an error names.
+[[nodiscard]] Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index, Site site);
 /// Scatters `source` into `target` along `dim`: target[index[i][j]][j] is combined with source[i][j] for dim 0. Without history.
 void scatter_into(const char* op, kernels::Scatter mode, const Tensor& target, int64_t dim, const Tensor& index, const Tensor& source,
                   Site site);

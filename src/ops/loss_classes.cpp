@@ -145,7 +145,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions&
   check_weight("nll_loss", options.weight, classes);
   const Tensor ignored = rows.target == options.ignore_index;
   const Tensor index = class_index(where(ignored, 0, rows.target, site), classes, site);
-  Tensor losses = neg(rows.input.gather(1, index, site).squeeze(1, site), site), weights;
+  Tensor losses = neg(ops::gather("nll_loss", rows.input, 1, index, site).squeeze(1, site), site), weights;
   if (options.weight.defined()) {
     weights = where(ignored, 0, options.weight.index({index.squeeze(1, site)}, site), site);
     losses = losses * weights;

@@ -162,20 +162,22 @@ std::array<Tensor, 2> product_backward(const Tensor& g, const Tensor& x, const C
 
 }  // namespace
 
-Tensor gather(const Tensor& x, int64_t dim, const Tensor& given, Site site) {
-  const Tensor index = checked_index("gather", x, given, site);
+Tensor ops::gather(const char* op, const Tensor& x, int64_t dim, const Tensor& given, Site site) {
+  const Tensor index = checked_index(op, x, given, site);
   const int64_t at = wrap_dim(dim, x.dim());
   if (index.numel()) {
-    check_index_dims("gather", index, x, "input");
-    check_within("gather", x, index, at);
+    check_index_dims(op, index, x, "input");
+    check_within(op, x, index, at);
   }
   Tensor y = empty(index.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
-  ops::launch(x, "gather", site, &kernels::Table::gather, y, x, index, static_cast<int32_t>(at));
+  ops::launch(x, op, site, &kernels::Table::gather, y, x, index, static_cast<int32_t>(at));
   if (!needs_grad(x)) return y;
   return record("GatherBackward0", y, {x}, site, [sizes = x.sizes(), at, index = autograd::saved(index)](const Tensor& g) {
     return zeros(sizes, {.dtype = g.dtype(), .device = g.device()}).scatter_add_(at, index.get(), g);
   });
 }
+
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Site site) { return ops::gather("gather", x, dim, index, site); }
 
 Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<int64_t> dim, Site site) {
   if (indices.dtype() != kInt64)

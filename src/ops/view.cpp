@@ -469,6 +469,7 @@ const Tensor& Tensor::resize_(const Shape& sizes, Site site) const {
   for (const int64_t size : sizes)
     if (size < 0 || __builtin_mul_overflow(count, size, &count)) fail("[resize_] a tensor cannot have the sizes ", sizes);
   if (requires_grad(site)) fail("[resize_] cannot resize variables that require grad");
+  if (sizes == this->sizes()) return *this;
   autograd::check_in_place("resize_", *this);
   const NoGradGuard no_grad;
   TensorImpl& self = impl();

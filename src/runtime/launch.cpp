@@ -54,7 +54,8 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
     case Trouble::IndexOutOfRange: {
       // PyTorch's words first, where it has some of an operation's own.
       const std::string_view name = op;
-      const bool classes = name == "cross_entropy", rows = name == "embedding" || name == "embedding_bag" || name == "index_select";
+      const bool classes = name == "cross_entropy" || name == "nll_loss",
+                 rows = name == "embedding" || name == "embedding_bag" || name == "index_select";
       const std::string first = classes          ? str("Target ", a, " is out of bounds. ")
                                 : rows           ? "index out of range in self. "
                                 : name == "take" ? str("out of range: tried to access index ", a, " on a tensor of ", b, " elements. ")

@@ -45,7 +45,7 @@ class Errors(unittest.TestCase):
 
 
 class Forms(unittest.TestCase):
-    """Every way in which PyTorch's users write a call."""
+    """Ways in which PyTorch's users write a call."""
 
     def same(self, expected, *results):
         for result in results:
@@ -85,7 +85,8 @@ class Forms(unittest.TestCase):
 
     def test_several_dimensions(self):
         x = torch.tensor([[3.0, 0.0], [0.0, 4.0]])
-        self.same((x / 5).tolist(), torch.nn.functional.normalize(x, dim=(0, 1)))
+        self.same((x / 5).tolist(), torch.nn.functional.normalize(x, dim=(0, 1)), torch.nn.functional.normalize(x, dim=None))
+        self.same((x / 5).tolist(), torch.nn.functional.normalize(x, dim=(0, 1), out=torch.empty(0)))
         self.same([[1, 0], [0, 1]], torch.nn.functional.normalize(x, dim=1), torch.nn.functional.normalize(x, 2.0, -1))
 
     def test_a_tensor_without_dimensions_is_no_dimension(self):
@@ -93,12 +94,13 @@ class Forms(unittest.TestCase):
         self.same([[0, 2], [3, 0]], torch.max(x, zero), x.max(zero), x.max(other=zero))
         self.same([[-1, 0], [0, -4]], torch.min(x, zero), x.min(zero))
         self.same([3, 2], x.max(0).values, torch.max(x, dim=0)[0])
+        self.same([[2], [3]], x.max(torch.tensor(1), keepdim=True).values, x.max(torch.tensor(1), True)[0])
 
     def test_names_and_defaults(self):
         self.same([1, 0], torch.bernoulli(input=torch.tensor([1.0, 0.0])))
         self.assertEqual(torch.normal(torch.zeros(3)).shape, (3,))
         self.same([[0.5, 1.0], [1.0, 2.0]], torch.cov(torch.tensor([[1, 2], [3, 5]])))
-        self.same(float("inf"), torch.cov(torch.tensor([1.0, 3.0]), correction=9))
+        self.same(float("inf"), torch.cov(torch.tensor([1.0, 3.0]), correction=9), torch.cov(torch.tensor([1.0, 3.0]), fweights=torch.tensor([1, 1]), correction=9))
 
     def test_single_arguments_by_name(self):
         generator = torch.manual_seed(seed=3)
@@ -142,6 +144,8 @@ class Words(unittest.TestCase):
         self.refused(RuntimeError, "index 9 is out of bounds for", lambda: x.scatter_add(1, far, x))
         self.refused(IndexError, "index 9 is out of bounds for", lambda: x[far])
         self.refused(IndexError, "index out of range in self", lambda: x.index_select(0, far[0]))
+        for loss in (torch.nn.functional.nll_loss, torch.nn.functional.cross_entropy):
+            self.refused(IndexError, "Target 9 is out of bounds", lambda loss=loss: loss(x, far[0].expand(2)))
         self.refused(IndexError, "out of range: tried to access index 9 on a tensor of 6 elements", lambda: x.take(far))
         self.refused(IndexError, "argmax(): Expected reduction dim 0 to have non-zero size", lambda: torch.empty(0).argmax(0))
         self.refused(TypeError, "new(): invalid data type 'str'", lambda: x["a"])
@@ -174,6 +178,10 @@ class Out(unittest.TestCase):
                 out = torch.empty(size)
                 self.assertIs(function(x, out=out), out)
                 self.assertEqual(out.tolist(), function(x).tolist())
+        for function in (torch.linalg.pinv, torch.special.i1):
+            self.assertEqual(function(x, out=torch.empty(0, dtype=torch.float64)).float().tolist(), function(x).tolist())
+        with self.assertRaisesRegex(RuntimeError, "can't be cast"):
+            torch.special.i1(x, out=torch.empty(0, dtype=torch.int64))
 
     def test_sizes_and_dtype(self):
         out = torch.empty(0, dtype=torch.int64)
@@ -221,6 +229,8 @@ class Values(unittest.TestCase):
         self.assertEqual(x.tolist(), [[9, 1, 2], [3, 4, 5]])
         self.assertEqual(x.resize_(1, 3).resize_((2, 3), memory_format=torch.contiguous_format).tolist(), [[9, 1, 2], [3, 4, 5]])
         self.assertEqual(x.resize_(8)[:6].tolist(), [9, 1, 2, 3, 4, 5])
+        turned = torch.arange(6.0).view(2, 3).t()
+        self.assertEqual((turned.resize_(3, 2).tolist(), turned.stride()), ([[0, 3], [1, 4], [2, 5]], (1, 3)))
         with self.assertRaisesRegex(RuntimeError, "cannot resize variables that require grad"):
             torch.ones(2, requires_grad=True).resize_(3)
 
@@ -247,16 +257,20 @@ class Values(unittest.TestCase):
         array[0] = 5
         self.assertEqual((x.tolist(), y.tolist()), ([5, 1, 1], [5, 1, 1]))
         self.assertEqual(torch.Tensor(numpy.array([1.0, 2.0])).dtype, torch.float32)
+        self.assertRaisesRegex(RuntimeError, "Expected a Storage", torch.LongTensor, x.storage())
         z = torch.Tensor(x.storage())
         z[1] = 4
         self.assertEqual(x.tolist(), [5, 4, 1])
 
     def test_linspace_is_rounded_as_pytorch_rounds_it(self):
-        for first, last, steps in ((-1.0, 1.0, 25), (-1.0, 1.0, 1000), (0.0, 0.7, 33)):
-            step = torch.tensor((last - first) / (steps - 1), dtype=torch.float32).double()
-            at = torch.arange(steps, dtype=torch.float64)
-            expected = torch.where(at < steps / 2, first + step * at, last - step * (steps - 1 - at)).float()
-            self.assertEqual(torch.linspace(first, last, steps).tolist(), expected.tolist())
+        for bounds, expected in (
+            ((0.9, -0.4, 16), "1.cccccc0p-1 1.a06d3a0p-1 1.740da60p-1 1.47ae140p-1 1.1b4e800p-1 1.dddddc0p-2 1.851eb80p-2 1.2c5f920p-2 1.a740d80p-3 "
+             "1.eb851c0p-4 1.11110c0p-5 -1.b4e8200p-5 -1.1eb8540p-3 -1.d0369e0p-3 -1.40da740p-2 -1.99999a0p-2"),
+            ((-1.0, 1.0, 5), "-1p0 -1p-1 0p0 1p-1 1p0"),
+        ):
+            self.assertEqual(torch.linspace(*bounds).tolist(), [float.fromhex(number) for number in expected.split()])
+        self.assertEqual(torch.linspace(-1, 1, 25)[12].item(), -(2.0**-25))  # what PyTorch prints as -2.9802e-08
+        self.assertEqual((torch.linspace(3, 5, 1).tolist(), torch.linspace(3, 5, 0).tolist()), ([3], []))
 
     def test_common_dtypes(self):
         self.assertEqual(torch.gcd(torch.tensor([4], dtype=torch.uint8), torch.tensor(6)).dtype, torch.uint8)

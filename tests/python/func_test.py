@@ -38,6 +38,8 @@ class Derivatives(unittest.TestCase):
         y = x**2
         rows = tandem.vmap(lambda v: tandem.autograd.grad(y, x, v)[0])(tandem.eye(3))
         self.assertEqual(rows.tolist(), [[0, 0, 0], [0, 2, 0], [0, 0, 4]])
+        again = tandem.vmap(lambda v: tandem.autograd.grad(y, x, v, retain_graph=False)[0])(tandem.eye(3))
+        self.assertEqual(again.tolist(), rows.tolist())
         tandem.autograd.grad(y.sum(), x)
         with self.assertRaisesRegex(RuntimeError, "second time"):
             tandem.autograd.grad(y.sum(), x)

@@ -193,7 +193,6 @@ class Transforms(unittest.TestCase):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         self.assertEqual(struct.unpack(">II", data[16:24]), (4 * 10 + 2, 12))
 
-
     def test_warps_and_blurs_are_torchvisions(self):
         """Sizes and sums of what torchvision 0.29 gives for these bytes and seeds."""
         generator = torch.Generator().manual_seed(0)
@@ -215,10 +214,12 @@ class Transforms(unittest.TestCase):
             torch.manual_seed(i)
             made = change(pixels)
             self.assertEqual((tuple(made.shape), made.dtype, int(made.long().sum())), (expected[0], torch.uint8, expected[1]), i)
+        self.assertEqual(f.rotate(pixels, 45, interpolation=2).tolist(), f.rotate(pixels, 45, mode).tolist())
         for wrong in (
             lambda: transforms.GaussianBlur(4), lambda: transforms.GaussianBlur(3, (2, 1)), lambda: transforms.RandomAffine(-1),
             lambda: transforms.RandomAffine(1, translate=(2, 0)), lambda: transforms.RandomAffine(1, scale=(0, 1)), lambda: transforms.RandomAffine(1, shear=(1, 2, 3)),
-            lambda: f.gaussian_blur(pixels, 2), lambda: f.affine(pixels, 0, (0, 0), 0, 0),
+            lambda: f.gaussian_blur(pixels, 2), lambda: f.affine(pixels, 0, (0, 0), 0, 0), lambda: f.affine(pixels, 0, (0,), 1, 0),
+            lambda: f.affine(pixels, 0, (0, 0), 1, (1, 2, 3)), lambda: transforms.GaussianBlur((3, 5, 7)), lambda: transforms.GaussianBlur(3, (1, 2, 3)),
         ):
             self.assertRaises(ValueError, wrong)
 

@@ -20,7 +20,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is not None and len(_list(inputs)) == 0:
         raise RuntimeError("'inputs' argument to backward() cannot be empty.")
     weights = _list(grad_tensors if grad_variables is None else grad_variables)
-    _C._backward(_list(tensors), weights, create_graph or keeps_graphs() if retain_graph is None else retain_graph, create_graph, _list(inputs))
+    _C._backward(_list(tensors), weights, keeps_graphs() or (create_graph if retain_graph is None else retain_graph), create_graph, _list(inputs))
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False,
@@ -37,7 +37,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    keep = create_graph or keeps_graphs() if retain_graph is None else retain_graph
+    keep = keeps_graphs() or (create_graph if retain_graph is None else retain_graph)
     found = _C._grad(_list(outputs), wanted, _list(grad_outputs), keep, create_graph, allow_unused)
     if materialize_grads:
         found = tuple(_C.zeros_like(x) if g is None else g for g, x in zip(found, wanted))

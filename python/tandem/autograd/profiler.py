@@ -10,7 +10,7 @@ class profile(_profiler.profile):
     """with profile() as prof: tandem.profiler.profile by its old parameters; with `enabled=False` nothing is recorded."""
 
     def __init__(self, enabled=True, *, use_cpu=True, use_cuda=False, use_device=None, record_shapes=False, with_flops=False, profile_memory=False, with_stack=False,
-                 with_modules=False, use_kineto=False, experimental_config=None, acc_events=False, custom_trace_id_callback=None, **more):
+                 with_modules=False, use_kineto=False, experimental_config=None, acc_events=False, custom_trace_id_callback=None):
         super().__init__(record_shapes=record_shapes, with_flops=with_flops, profile_memory=profile_memory, with_stack=with_stack)
         self.enabled = enabled
 

@@ -11,7 +11,7 @@ def floating(input):
 
 def into(result, out):
     """The result, in `out` where that is given."""
-    return _arguments.into(out, result, "special")
+    return _arguments.into(out, result, "special", same_dtype=False)
 
 
 def choose(*cases):

@@ -94,11 +94,19 @@ void arange(const Queue& queue, Out out, Value start, Value step) {
 
 void linspace(const Queue& queue, Out out, double start, double end) {
   const int64_t n = out.numel();
-  const double exact = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
+  const double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
   visit(out.dtype, [&](auto zero) {
     using T = decltype(zero);
     T* const to = out.as<T>();
-    const double step = std::is_same_v<T, float> ? static_cast<double>(static_cast<float>(exact)) : exact;  // as PyTorch rounds it
+    if constexpr (std::is_same_v<T, float>) {  // rounded as PyTorch rounds: the bounds, their distance and the step
+      const auto first = static_cast<float>(start), last = static_cast<float>(end);
+      const double step = n > 1 ? static_cast<double>((last - first) / static_cast<float>(n - 1)) : 0;
+      return parallel_for(n, kGrain, queue.threads, [&](int64_t from, int64_t until) {
+        for (int64_t i = from; i < until; ++i)
+          to[i] = static_cast<float>(i < n / 2 || n == 1 ? first + static_cast<double>(i) * step
+                                                         : last - static_cast<double>(n - 1 - i) * step);
+      });
+    }
     parallel_for(n, kGrain, queue.threads, [&](int64_t from, int64_t until) {
       for (int64_t i = from; i < until; ++i)
         to[i] = number<T>(

@@ -40,11 +40,11 @@ struct ArangeInteger {
 struct Linspace {
   void* out;
   DType dtype;
-  int64_t n;
+  int64_t n, half;
   double start, end, step;
 
   TD_DEVICE void operator()(int64_t i) const {
-    store(out, dtype, i, i < (n + 1) / 2 ? start + static_cast<double>(i) * step : end - static_cast<double>(n - 1 - i) * step);
+    store(out, dtype, i, i < half ? start + static_cast<double>(i) * step : end - static_cast<double>(n - 1 - i) * step);
   }
 };
 
@@ -81,9 +81,13 @@ void arange(const Queue& queue, Out out, Value start, Value step) {
 
 void linspace(const Queue& queue, Out out, double start, double end) {
   const int64_t n = out.numel();
-  const double exact = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
-  const double step = out.dtype == kFloat32 ? static_cast<double>(static_cast<float>(exact)) : exact;  // as PyTorch rounds it
-  for_each(queue, n, Linspace{out.data, out.dtype, n, start, end, step});
+  double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
+  int64_t half = (n + 1) / 2;
+  if (out.dtype == kFloat32 && n > 1) {  // rounded as PyTorch rounds: the bounds, their distance and the step
+    const auto first = static_cast<float>(start), last = static_cast<float>(end);
+    start = first, end = last, step = (last - first) / static_cast<float>(n - 1), half = n / 2;
+  }
+  for_each(queue, n, Linspace{out.data, out.dtype, n, half, start, end, step});
 }
 
 void triangle(const Queue& queue, Out out, View in, int64_t diagonal, bool upper) {

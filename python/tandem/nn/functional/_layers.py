@@ -3,6 +3,7 @@
 import warnings
 
 from tandem import _C
+from tandem._arguments import into
 
 linear = _C.linear
 bilinear = _C.bilinear
@@ -51,8 +52,7 @@ def batch_norm(
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     """Divides by the p-norm along `dim`, which counts as at least eps."""
-    result = _C.normalize(input, p, dim, eps)
-    return result if out is None else out.copy_(result)
+    return into(out, _C.normalize(input, p, () if dim is None else dim, eps), "normalize", same_dtype=False)
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):

@@ -54,4 +54,3 @@ def hue(img, factor):
     turned, saturation, value = img.convert("HSV").split()
     turned = turned.point([(level + int(factor * 255)) % 256 for level in range(256)])
     return Image.merge("HSV", (turned, saturation, value)).convert(img.mode)
-

@@ -53,13 +53,14 @@ def warp(img, matrix, interpolation, fill, width, height):
 def blur(img, kernel_size, sigma):
     """Each pixel as the mean of those around it, weighted by a bell of widths sigma, (x, y), over kernel_size pixels."""
     bells = []
+    dtype = img.dtype if img.is_floating_point() else _C.float32
     for size, width in zip(kernel_size, sigma):
         reach = (size - 1) * 0.5
-        bell = _C.exp(-0.5 * (_C.linspace(-reach, reach, size, device=img.device) / width) ** 2)
+        bell = _C.exp(-0.5 * (_C.linspace(-reach, reach, size, dtype=dtype, device=img.device) / width) ** 2)
         bells.append(bell / bell.sum())
     channels = img.shape[-3]
     kernel = (bells[1].unsqueeze(1) @ bells[0].unsqueeze(0)).expand(channels, 1, kernel_size[1], kernel_size[0])
-    batch = img.reshape(-1, *img.shape[-3:]).float()
+    batch = img.reshape(-1, *img.shape[-3:]).to(dtype)
     sides = [kernel_size[0] // 2, kernel_size[0] // 2, kernel_size[1] // 2, kernel_size[1] // 2]
     blurred = F.conv2d(F.pad(batch, sides, mode="reflect"), kernel, groups=channels)
     blurred = blurred if img.is_floating_point() else blurred.round()

@@ -237,10 +237,14 @@ class GaussianBlur(Module):
 
     def __init__(self, kernel_size, sigma=(0.1, 2.0)):
         super().__init__()
-        self.kernel_size = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size) * (2 // len(kernel_size))
+        self.kernel_size = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size) * (2 // max(len(kernel_size), 1))
+        if len(self.kernel_size) != 2:
+            raise ValueError("Kernel size should be a tuple/list of two integers")
         if any(size <= 0 or size % 2 == 0 for size in self.kernel_size):
             raise ValueError("Kernel size value should be an odd and positive number.")
         self.sigma = (float(sigma), float(sigma)) if isinstance(sigma, (int, float)) else tuple(sigma)
+        if len(self.sigma) != 2:
+            raise ValueError("sigma should be a single number or a list/tuple with length 2.")
         if not 0.0 < self.sigma[0] <= self.sigma[1]:
             raise ValueError(f"sigma values should be positive and of the form (min, max). Got {self.sigma}")
 

@@ -153,7 +153,7 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
     target = _size_after(img.shape[-2], img.shape[-1], size, max_size)
     if target == tuple(img.shape[-2:]):
         return img
-    mode = _PIL_MODES[interpolation] if isinstance(interpolation, int) else interpolation
+    mode = _mode_of(interpolation)
     smooth = mode in (InterpolationMode.BILINEAR, InterpolationMode.BICUBIC)
     batch = img.reshape(-1, *img.shape[-3:])
     scaled = _as_float(F.interpolate)(
@@ -238,12 +238,27 @@ def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, ce
     middle = (0.0, 0.0) if center is None else (center[0] - 0.5 * width, center[1] - 0.5 * height)
     matrix = _warps.inverse_matrix(middle, -angle, (0.0, 0.0), 1.0, (0.0, 0.0))
     size = _warps.size_of_all(matrix, width, height) if expand else (width, height)
-    return _warps.warp(img, matrix, interpolation, fill, *size)
+    return _warps.warp(img, matrix, _mode_of(interpolation), fill, *size)
+
+
+def _mode_of(interpolation):
+    """The interpolation of a number of PIL's, or the one that it is."""
+    return _PIL_MODES[interpolation] if isinstance(interpolation, int) else interpolation
 
 
 def _affine_pil(img, angle, translate, scale, shear, interpolation=InterpolationMode.NEAREST, fill=None, center=None):
+    _check_affine(translate, scale, shear)
     middle = (img.width * 0.5, img.height * 0.5) if center is None else center
     return _pil.transform(img, _warps.inverse_matrix(middle, angle, translate, scale, _shear_of(shear)), interpolation, fill)
+
+
+def _check_affine(translate, scale, shear):
+    if len(translate) != 2:
+        raise ValueError("translate should be a list or tuple of length 2")
+    if scale <= 0.0:
+        raise ValueError("Argument scale should be positive")
+    if not isinstance(shear, (int, float)) and len(shear) not in (1, 2):
+        raise ValueError(f"Shear should be a sequence containing two values. Got {shear}")
 
 
 def _shear_of(shear):
@@ -254,12 +269,11 @@ def _shear_of(shear):
 @_pictures_by(_affine_pil)
 def affine(img, angle, translate, scale, shear, interpolation=InterpolationMode.NEAREST, fill=None, center=None):
     """Turned with the clock by degrees, scaled, sheared by degrees and moved by (x, y) pixels, about its middle or `center`."""
-    if scale <= 0.0:
-        raise ValueError("Argument scale should be positive")
+    _check_affine(translate, scale, shear)
     height, width = img.shape[-2:]
     middle = (0.0, 0.0) if center is None else (center[0] - 0.5 * width, center[1] - 0.5 * height)
     matrix = _warps.inverse_matrix(middle, angle, [float(pixels) for pixels in translate], scale, _shear_of(shear))
-    return _warps.warp(img, matrix, interpolation, fill, width, height)
+    return _warps.warp(img, matrix, _mode_of(interpolation), fill, width, height)
 
 
 @_also_pictures
