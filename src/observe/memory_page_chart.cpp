@@ -54,8 +54,12 @@ std::string time_labels(double seconds) {
   double step = std::pow(10, std::floor(std::log10(seconds)) - 1);
   for (const double factor : {2.0, 2.5, 2.0, 2.0, 2.5, 2.0})  // 1, 2, 5, 10, ...
     if (seconds / step > 5) step *= factor;
+  const int last = static_cast<int>(seconds * (1 + 1e-9) / step);
+  // The last label stands to the left of its place where that is at the edge: on a telephone it meets the one before, if that is close.
+  const bool crowded = last * step / seconds > 0.94 && step / seconds < 0.28;
   std::string out;
-  for (int i = 0; i * step <= seconds * (1 + 1e-9); ++i) {
+  for (int i = 0; i <= last; ++i) {
+    if (crowded && i == last - 1) continue;
     const double at = i * step / seconds * 100;
     out += str("<span class=\"",
                i == 0    ? "first"
