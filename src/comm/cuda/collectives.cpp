@@ -51,7 +51,8 @@ void convert(const Queue& queue, const kernels::Out& out, const kernels::View& i
   with_status.status = &status;
   kernels::cuda::table().copy(with_status, out, in);
   const Trouble trouble = status.trouble.load();
-  if (trouble != Trouble::None) runtime::throw_trouble(queue.op, trouble, runtime::trouble_text(queue.op, trouble, status.a.load(), status.b.load()));
+  if (trouble != Trouble::None)
+    runtime::throw_trouble(queue.op, trouble, runtime::trouble_text(queue.op, trouble, status.a.load(), status.b.load()));
 }
 
 /// Memory of the device for as long as the work that is queued meanwhile.
