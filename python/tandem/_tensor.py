@@ -277,16 +277,6 @@ def _flat(name):
     return method
 
 
-def _max(self, *args, **kwargs):
-    """The largest element; with `dim` that of each slice and where it is; with another tensor the larger of each pair."""
-    return _C.max(self, *args, **kwargs)
-
-
-def _min(self, *args, **kwargs):
-    """The smallest element; with `dim` that of each slice and where it is; with another tensor the smaller of each pair."""
-    return _C.min(self, *args, **kwargs)
-
-
 def _prod(self, *args, **kwargs):
     """The product of all elements, or along `dim`; `dtype` is what it is computed in."""
     return _C.prod(self, *args, **kwargs)
@@ -364,7 +354,7 @@ METHODS = {
     "register_hook": _register_hook, "register_post_accumulate_grad_hook": _register_post_accumulate_grad_hook, "numpy": _numpy, "__array__": _array,
     "__array_wrap__": _array_wrap, "__array_priority__": 1000, "__format__": _format, "__copy__": _copy, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce, "type": _type,
     "new_tensor": _new_tensor, "new": _new, "apply_": _apply_, "map_": _map_, "untyped_storage": _untyped_storage, "storage": _storage,
-    "norm": _norm, "split": _split, "split_with_sizes": _split, "max": _max, "min": _min, "__setstate__": _setstate,
+    "norm": _norm, "split": _split, "split_with_sizes": _split, "__setstate__": _setstate,
     "is_coalesced": lambda self: False, "resolve_conj": lambda self: self, "resolve_neg": lambda self: self, "is_conj": lambda self: False,
     "is_neg": lambda self: False, "conj": lambda self: self, "conj_physical": lambda self: self, "conj_physical_": lambda self: self,
     "real": property(lambda self: self), "layout": property(lambda self: strided),

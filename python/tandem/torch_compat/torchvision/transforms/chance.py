@@ -172,14 +172,23 @@ class RandomResizedCrop(Module):
         )
 
 
+def _bounds(value, name, lengths):
+    """The numbers between which is drawn: of one number those around 0."""
+    if isinstance(value, (int, float)):
+        if value < 0:
+            raise ValueError(f"If {name} is a single number, it must be positive.")
+        return [-float(value), float(value)]
+    if len(value) not in lengths:
+        raise ValueError(f"{name} should be a sequence of length {' or '.join(map(str, lengths))}.")
+    return [float(bound) for bound in value]
+
+
 class RandomRotation(Module):
     """Turned by an angle between -degrees and degrees, or between two."""
 
     def __init__(self, degrees, interpolation=F.InterpolationMode.NEAREST, expand=False, center=None, fill=0):
         super().__init__()
-        if isinstance(degrees, (int, float)) and degrees < 0:
-            raise ValueError("If degrees is a single number, it must be positive.")
-        self.degrees = [-float(degrees), float(degrees)] if isinstance(degrees, (int, float)) else [float(d) for d in degrees]
+        self.degrees = _bounds(degrees, "degrees", (2,))
         self.interpolation, self.expand, self.center, self.fill = interpolation, expand, center, fill
 
     def forward(self, img):
@@ -192,24 +201,14 @@ class RandomAffine(Module):
 
     def __init__(self, degrees, translate=None, scale=None, shear=None, interpolation=F.InterpolationMode.NEAREST, fill=0, center=None):
         super().__init__()
-        self.degrees = self._bounds(degrees, "degrees", (2,))
+        self.degrees = _bounds(degrees, "degrees", (2,))
         if translate is not None and not all(0.0 <= part <= 1.0 for part in translate):
             raise ValueError("translation values should be between 0 and 1")
         if scale is not None and not all(factor > 0 for factor in scale):
             raise ValueError("scale values should be positive")
         self.translate, self.scale = translate, scale
-        self.shear = None if shear is None else self._bounds(shear, "shear", (2, 4))
+        self.shear = None if shear is None else _bounds(shear, "shear", (2, 4))
         self.interpolation, self.fill, self.center = interpolation, fill, center
-
-    @staticmethod
-    def _bounds(value, name, lengths):
-        if isinstance(value, (int, float)):
-            if value < 0:
-                raise ValueError(f"If {name} is a single number, it must be positive.")
-            return [-float(value), float(value)]
-        if len(value) not in lengths:
-            raise ValueError(f"{name} should be a sequence of length {' or '.join(map(str, lengths))}.")
-        return [float(bound) for bound in value]
 
     @staticmethod
     def get_params(degrees, translate, scale_ranges, shears, img_size):
