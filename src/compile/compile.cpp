@@ -123,6 +123,7 @@ bool any_has_hooks(const std::vector<Tensor>& wanted, bool input_wanted) {
 }
 
 constexpr const char* kKeepsInput = "it keeps its input";
+constexpr const char* kNoMemory = "there is not enough memory for its steps";
 constexpr const char* kOther = "its steps give other results: forward depends on more than its input";
 
 /// A module that plans were learned of: another may be in its place in memory later.
@@ -145,6 +146,11 @@ class WatchedModule {
 
 /// What is known of a module, for all copies of its Compiled.
 struct Compiled::State {
+  /// What a call gives: the module is to be called where there is no result.
+  struct Answer {
+    Tensor result;
+    std::string why;  // why steps did not give it; empty where they did
+  };
   struct Learned {
     Shape sizes;
     DType dtype;
@@ -164,7 +170,7 @@ struct Compiled::State {
   std::vector<WatchedModule> parts;  // that all plans were learned of
   std::vector<Known> known;          // that all plans refer to
   std::list<Learned> learned;        // the last used first
-  std::string why;
+  std::string why;                   // of the last answer
 
   Learned* find(const Tensor& x, const std::string& mode) {
     for (auto it = learned.begin(); it != learned.end(); ++it)
@@ -221,7 +227,7 @@ struct Compiled::State {
     } catch (const OutOfMemoryError&) {
     }
     made.plan.reset();
-    made.why = "there is not enough memory for its steps";
+    made.why = kNoMemory;
   }
 
   Learned& learn(nn::Module& module, const Tensor& x, const Seen& seen, Site site) {
@@ -234,8 +240,9 @@ struct Compiled::State {
     } else if (own.impl().use_count() > 1) {
       made.why = kKeepsInput;
     } else {
-      Flow flow = compiling::flow_of(trace, input, seen.memory, made.why);
-      if (made.why.empty()) plan(made, std::move(flow), input, trace.result(), seen);
+      Flow flow = compiling::flow_of(trace, input, seen.memory);
+      if (flow.why_not.empty()) plan(made, std::move(flow), input, trace.result(), seen);
+      else made.why = std::move(flow.why_not);
     }
     return add(std::move(made));
   }
@@ -254,58 +261,51 @@ struct Compiled::State {
       made.why = kKeepsInput;
       return add(std::move(made));
     }
-    Flow flow = compiling::flow_of(trace, input, seen.memory, made.why);
-    if (made.why.empty()) {
-      auto plan = std::make_shared<GradientPlan>(std::move(flow), trace, input, seen.tensors);
-      if (agrees(*plan, module, x, seen, y, kept, site)) made.gradients = std::move(plan);
-      else made.why = kOther;
+    Flow flow = compiling::flow_of(trace, input, seen.memory);
+    if (!flow.why_not.empty()) {
+      made.why = std::move(flow.why_not);
+      return add(std::move(made));
     }
+    auto plan = std::make_shared<GradientPlan>(std::move(flow), trace, input, seen.tensors);
+    if (agrees(*plan, module, x, seen, y, kept, site)) made.gradients = std::move(plan);
+    else made.why = kOther;
     return add(std::move(made));
   }
 
-  /// Of steps that are good for `x`; an undefined tensor where the module is to be called.
-  Tensor run(nn::Module& module, const Tensor& given, Site site) {
+  Answer run(nn::Module& module, const Tensor& given, Site site) {
     const Seen seen(module, given);
-    why = seen.why;
-    if (!why.empty()) return {};
+    if (*seen.why) return {{}, seen.why};
     follow(seen);
     return seen.records ? run_recorded(module, given, seen, site) : run_unrecorded(module, given, seen, site);
   }
 
-  Tensor run_unrecorded(nn::Module& module, const Tensor& given, const Seen& seen, Site site) {
+  Answer run_unrecorded(nn::Module& module, const Tensor& given, const Seen& seen, Site site) {
     const NoGradGuard no_grad;
     const Tensor x = given.contiguous(site);
     Learned* now = find(x, seen.mode);
     const bool first = !now;
     if (first) now = &learn(module, x, seen, site);
     else follow_values(*now, seen);
-    why = now->why;
-    if (!now->plan || !why.empty()) return {};
-    if (now->plan->needs_finite_input() && !is_finite(x)) {
-      why = "the input has numbers that are not finite";
-      return {};
-    }
+    if (!now->plan || !now->why.empty()) return {{}, now->why};
+    if (now->plan->needs_finite_input() && !is_finite(x)) return {{}, "the input has numbers that are not finite"};
     Tensor result;
     try {
       result = now->plan->run(x, site);
     } catch (const Error& error) {  // the module's own error names the layer, too
-      why = error.message();
-      return {};
+      return {{}, error.message()};
     }
-    if (!first) return result;
+    if (!first) return {result, {}};
     const Tensor own = module(x, site);
-    if (agrees(result, own)) return own;
-    now->plan.reset();
-    why = now->why = kOther;
-    return own;
+    if (!agrees(result, own)) {
+      now->plan.reset();
+      now->why = kOther;
+    }
+    return {own, now->why};
   }
 
-  Tensor run_recorded(nn::Module& module, const Tensor& given, const Seen& seen, Site site) {
-    if (!given.is_contiguous()) {  // products of other strides round otherwise
-      why = "gradients are recorded, and its input is not contiguous";
-      return {};
-    }
-    const Tensor& x = given;
+  Answer run_recorded(nn::Module& module, const Tensor& x, const Seen& seen, Site site) {
+    // Products of other strides round otherwise.
+    if (!x.is_contiguous()) return {{}, "gradients are recorded, and its input is not contiguous"};
     Learned* now = find(x, seen.mode);
     Tensor y;
     ForBackward kept;
@@ -313,28 +313,21 @@ struct Compiled::State {
       if (now) {
         if (now->gradients) y = now->gradients->forward(x, kept, site);
       } else if (any_has_hooks(seen.wanted, seen.input_wanted)) {
-        why = "a parameter of it has hooks";
-        return {};
+        return {{}, "a parameter of it has hooks"};
       } else {
         now = &learn_gradients(module, x, seen, y, kept, site);
       }
     } catch (const Error& error) {  // the module's own error names the layer, too
       // Steps that have changed buffers are not to be done again.
       if (now && !now->gradients->changed().empty()) throw;
-      why = error.message();
-      return {};
+      return {{}, error.message()};
     } catch (const std::bad_alloc&) {
-      why = "there is not enough memory for its steps";
-      return {};
+      return {{}, kNoMemory};
     }
-    why = now->why;
-    if (!now->gradients) return {};
-    if (!y.defined()) {
-      why = "another thread is in its steps";
-      return {};
-    }
+    if (!now->gradients) return {{}, now->why};
+    if (!y.defined()) return {{}, "another thread is in its steps"};
     compiling::record(now->gradients, y, seen.wanted, std::move(kept), site);
-    return y;
+    return {y, {}};
   }
 };
 
@@ -352,7 +345,9 @@ Tensor Compiled::forward(const Tensor& x) {
   if (!runtime::tracer()) {
     const std::unique_lock lock(state_->mutex, std::try_to_lock);
     if (lock.owns_lock()) {
-      if (const Tensor y = state_->run(own, x, site); y.defined()) return y;
+      State::Answer answer = state_->run(own, x, site);
+      state_->why = std::move(answer.why);
+      if (answer.result.defined()) return answer.result;
     }
   }
   return own(x, site);

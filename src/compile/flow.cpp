@@ -81,21 +81,24 @@ const Use* Flow::use_of(const Node& node, const void* address, Touch kind) {
   return nullptr;
 }
 
-Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module, std::string& why) {
+Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module) {
   Flow flow;
   flow.memory = trace.blocks();
   flow.blocks.resize(flow.memory.size());
   flow.result = trace.find(trace.result());
   std::vector<Node> all;
-  why = place(trace, input, module, all);
-  if (!why.empty()) return flow;
+  flow.why_not = place(trace, input, module, all);
+  if (!flow.why_not.empty()) return flow;
   const bool module_changes = trace.has_gradients();
   // What is given away is new in each call.
   for (const Tensor& gradient : trace.gradients())
     if (const int block = trace.find(gradient); block >= 0) flow.blocks[static_cast<size_t>(block)].constant = false;
   if (const int block = trace.find(trace.output_gradient()); block >= 0) flow.blocks[static_cast<size_t>(block)].constant = false;
   find_constants(all, flow.blocks, module_changes);
-  if (flow.blocks[static_cast<size_t>(flow.result)].constant) why = "its result does not depend on its input";
+  if (flow.blocks[static_cast<size_t>(flow.result)].constant) {
+    flow.why_not = "its result does not depend on its input";
+    return flow;
+  }
   for (size_t i = 0; i < all.size(); ++i) {
     if (module_changes && i == trace.backward_from()) flow.backward_from = static_cast<int>(flow.nodes.size());
     const bool constant =

@@ -39,6 +39,7 @@ struct BlockFlow {
 };
 
 struct Flow {
+  std::string why_not;          // why it cannot be done again for another input; empty where it can
   std::vector<Node> constants;  // whose results do not depend on the input, in order
   std::vector<Node> nodes;      // the others, in order
   std::vector<std::shared_ptr<Block>> memory;
@@ -52,8 +53,8 @@ struct Flow {
   [[nodiscard]] static const Use* use_of(const Node& node, const void* address, Touch kind = Touch::Read);
 };
 
-/// `module`: the memory of parameters and buffers; where gradients were recorded nothing that depends on it is constant. Empty `why` where
-/// all went well; else what cannot be done again for another input.
-[[nodiscard]] Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module, std::string& why);
+/// `module`: the memory of parameters and buffers; where gradients were recorded nothing that depends on it is constant. Where the result has
+/// a `why_not`, nothing else of it counts.
+[[nodiscard]] Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module);
 
 }  // namespace tandem::compiling
