@@ -7,7 +7,7 @@
 
 #include "bench/measure.h"
 #include "bench/rows.h"
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "tandem.h"
 #include "tools/command.h"
 

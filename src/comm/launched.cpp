@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "base/env.h"
+#include "comm/api/world.h"
 #include "comm/control/rank_channel.h"
-#include "comm/world.h"
 #include "runtime/device.h"
 
 namespace tandem::comm {

@@ -53,8 +53,8 @@ struct Flow {
   [[nodiscard]] static const Use* use_of(const Node& node, const void* address, Touch kind = Touch::Read);
 };
 
-/// `module`: the memory of parameters and buffers; where gradients were recorded nothing that depends on it is constant. Where the result has
-/// a `why_not`, nothing else of it counts.
+/// `module`: the memory of parameters and buffers; where gradients were recorded nothing that depends on it is constant. Where the result
+/// has a `why_not`, nothing else of it counts.
 [[nodiscard]] Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module);
 
 }  // namespace tandem::compiling

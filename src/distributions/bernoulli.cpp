@@ -9,7 +9,7 @@
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/creation.h"
-#include "ops/loss.h"
+#include "ops/loss/loss.h"
 #include "ops/operators.h"
 #include "ops/random.h"
 #include "ops/view.h"

@@ -5,7 +5,7 @@
 #include "base/work_site.h"
 #include "distributions/numeric.h"
 #include "ops/indexing.h"
-#include "ops/linalg.h"
+#include "ops/linalg/linalg.h"
 #include "ops/operators.h"
 
 namespace tandem::distributions {

@@ -7,7 +7,7 @@
 #include "distributions/numeric.h"
 #include "distributions/sampling.h"
 #include "ops/creation.h"
-#include "ops/linalg.h"
+#include "ops/linalg/linalg.h"
 #include "ops/matmul.h"
 #include "ops/operators.h"
 #include "ops/view.h"

@@ -7,7 +7,7 @@
 #include "ops/dropout.h"
 #include "ops/embedding.h"
 #include "ops/interpolate.h"
-#include "ops/loss.h"
+#include "ops/loss/loss.h"
 #include "ops/normalization.h"
 #include "ops/operators.h"
 #include "ops/pooling.h"

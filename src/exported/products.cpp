@@ -1,5 +1,5 @@
 // Products of matrices and vectors.
-#include "ops/products.h"
+#include "ops/linalg/products.h"
 
 #include "exported/call.h"
 #include "ops/matmul.h"

@@ -1,7 +1,7 @@
 // Reductions, running totals, softmax, and what orders elements.
 #include "exported/call.h"
 #include "ops/creation.h"
-#include "ops/norms.h"
+#include "ops/linalg/norms.h"
 #include "ops/reduce.h"
 #include "ops/scan.h"
 #include "ops/softmax.h"

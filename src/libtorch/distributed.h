@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "libtorch/types.h"
 
 namespace c10d {

@@ -7,7 +7,7 @@
 #include "libtorch/enums.h"
 #include "libtorch/types.h"
 #include "ops/convolution.h"
-#include "ops/loss.h"
+#include "ops/loss/loss.h"
 #include "ops/pooling.h"
 
 namespace torch::nn::detail {

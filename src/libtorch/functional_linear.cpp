@@ -7,9 +7,9 @@
 #include "ops/embedding.h"
 #include "ops/fold.h"
 #include "ops/indexing.h"
+#include "ops/linalg/products.h"
 #include "ops/matmul.h"
 #include "ops/normalization.h"
-#include "ops/products.h"
 #include "ops/view.h"
 
 namespace torch::nn::functional {

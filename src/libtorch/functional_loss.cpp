@@ -1,7 +1,7 @@
 #include "libtorch/functional_loss.h"
 
 #include "libtorch/functional_arguments.h"
-#include "ops/loss.h"
+#include "ops/loss/loss.h"
 
 namespace torch::nn::functional {
 

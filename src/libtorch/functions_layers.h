@@ -14,7 +14,7 @@
 #include "ops/normalization.h"
 #include "ops/padding.h"
 #include "ops/pooling.h"
-#include "ops/recurrent.h"
+#include "ops/recurrent/recurrent.h"
 
 namespace torch {
 

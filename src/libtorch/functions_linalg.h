@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "libtorch/types.h"
-#include "ops/linalg.h"
-#include "ops/norms.h"
+#include "ops/linalg/linalg.h"
+#include "ops/linalg/norms.h"
 
 namespace torch {
 

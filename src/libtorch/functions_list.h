@@ -13,19 +13,19 @@
 #include "ops/indexing.h"
 #include "ops/interpolate.h"
 #include "ops/join.h"
-#include "ops/linalg.h"
-#include "ops/loss.h"
+#include "ops/linalg/linalg.h"
+#include "ops/linalg/norms.h"
+#include "ops/linalg/products.h"
+#include "ops/loss/loss.h"
 #include "ops/matmul.h"
 #include "ops/moving.h"
 #include "ops/normalization.h"
-#include "ops/norms.h"
 #include "ops/operators.h"
 #include "ops/padding.h"
 #include "ops/pointwise.h"
 #include "ops/pooling.h"
-#include "ops/products.h"
 #include "ops/random.h"
-#include "ops/recurrent.h"
+#include "ops/recurrent/recurrent.h"
 #include "ops/reduce.h"
 #include "ops/scan.h"
 #include "ops/scatter.h"
@@ -156,7 +156,7 @@ using tandem::stack;
 using tandem::tile;
 using tandem::vstack;
 
-// ops/loss.h
+// ops/loss/loss.h
 using tandem::binary_cross_entropy_with_logits;
 using tandem::cosine_embedding_loss;
 using tandem::ctc_loss;
@@ -200,7 +200,7 @@ using tandem::instance_norm;
 using tandem::layer_norm;
 using tandem::rms_norm;
 
-// ops/norms.h
+// ops/linalg/norms.h
 using tandem::dist;
 using tandem::norm;
 
@@ -351,7 +351,7 @@ using tandem::adaptive_avg_pool1d;
 using tandem::adaptive_avg_pool2d;
 using tandem::adaptive_avg_pool3d;
 
-// ops/products.h
+// ops/linalg/products.h
 using tandem::addmv;
 using tandem::addr;
 using tandem::bilinear;
@@ -379,7 +379,7 @@ using tandem::randn;
 using tandem::randn_like;
 using tandem::randperm;
 
-// ops/recurrent.h
+// ops/recurrent/recurrent.h
 using tandem::gru;
 using tandem::gru_cell;
 using tandem::lstm;

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "libtorch/types.h"
-#include "ops/loss.h"
+#include "ops/loss/loss.h"
 
 namespace torch {
 

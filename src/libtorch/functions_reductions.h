@@ -7,7 +7,7 @@
 
 #include "libtorch/types.h"
 #include "ops/counting.h"
-#include "ops/norms.h"
+#include "ops/linalg/norms.h"
 #include "ops/reduce.h"
 #include "ops/sort.h"
 #include "ops/view.h"

@@ -6,8 +6,8 @@
 #include "nn/init.h"
 #include "nn/reset.h"
 #include "ops/creation.h"
+#include "ops/linalg/products.h"
 #include "ops/matmul.h"
-#include "ops/products.h"
 #include "ops/random.h"
 #include "ops/view.h"
 

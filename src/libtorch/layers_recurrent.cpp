@@ -5,7 +5,7 @@
 #include "nn/flat_parameters.h"
 #include "nn/init.h"
 #include "ops/creation.h"
-#include "ops/recurrent.h"
+#include "ops/recurrent/recurrent.h"
 
 namespace torch::nn {
 namespace {

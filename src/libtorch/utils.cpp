@@ -6,7 +6,7 @@
 #include "nn/utils.h"
 #include "ops/creation.h"
 #include "ops/join.h"
-#include "ops/norms.h"
+#include "ops/linalg/norms.h"
 
 namespace torch::nn::utils::detail {
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "ops/arithmetic.h"
 #include "ops/creation.h"
-#include "ops/linalg.h"
+#include "ops/linalg/linalg.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 #include "ops/random.h"

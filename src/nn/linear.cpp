@@ -8,8 +8,8 @@
 #include "nn/repr.h"
 #include "nn/reset.h"
 #include "ops/creation.h"
+#include "ops/linalg/products.h"
 #include "ops/matmul.h"
-#include "ops/products.h"
 
 namespace tandem::nn {
 namespace {

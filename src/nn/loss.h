@@ -4,7 +4,7 @@
 #include "nn/any_module.h"
 #include "nn/distance.h"
 #include "nn/settings.h"
-#include "ops/loss.h"
+#include "ops/loss/loss.h"
 
 namespace tandem::nn {
 
@@ -45,7 +45,7 @@ struct LossOf : Module {
 
 }  // namespace detail
 
-// Arguments, shapes and errors are those of the functions in ops/loss.h; defaults and names as in torch.nn.
+// Arguments, shapes and errors are those of the functions in ops/loss/loss.h; defaults and names as in torch.nn.
 
 // --- Of numbers
 /// |input - target|. As torch.nn.L1Loss.

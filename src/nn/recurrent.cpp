@@ -9,7 +9,7 @@
 #include "nn/settings.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
-#include "ops/recurrent_cells.h"
+#include "ops/recurrent/recurrent_cells.h"
 #include "ops/view.h"
 #include "tensor/host_values.h"
 

@@ -3,7 +3,7 @@
 
 #include "nn/module.h"
 #include "nn/packed_sequence.h"
-#include "ops/recurrent.h"
+#include "ops/recurrent/recurrent.h"
 
 namespace tandem::kernels {
 enum class RecurrentCell : uint8_t;

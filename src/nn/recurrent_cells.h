@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nn/module.h"
-#include "ops/recurrent.h"
+#include "ops/recurrent/recurrent.h"
 
 namespace tandem::nn {
 

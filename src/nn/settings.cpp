@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "nn/nn.h"
 #include "process/signature.h"
 

@@ -1,7 +1,7 @@
 // Batch normalization by the statistics of all ranks' batches together.
 #pragma once
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "nn/batch_norm.h"
 #include "ops/normalization.h"
 

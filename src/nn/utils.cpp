@@ -6,7 +6,7 @@
 #include "ops/dense_parts.h"
 #include "ops/join.h"
 #include "ops/launch.h"
-#include "ops/norms.h"
+#include "ops/linalg/norms.h"
 #include "ops/reduce.h"
 
 namespace tandem::nn::utils {

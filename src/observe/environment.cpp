@@ -1,5 +1,5 @@
 // The observers that the environment asks for.
-#include "observe/ledger.h"
+#include "observe/ledger/ledger.h"
 #include "runtime/observer.h"
 
 namespace tandem::runtime {

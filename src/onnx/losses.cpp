@@ -1,6 +1,6 @@
 // Losses.
 #include "onnx/call.h"
-#include "ops/loss.h"
+#include "ops/loss/loss.h"
 #include "ops/operators.h"
 #include "ops/softmax.h"
 

@@ -1,9 +1,9 @@
 // Normalization.
 #include "onnx/call.h"
 #include "ops/arithmetic.h"
+#include "ops/linalg/norms.h"
 #include "ops/moving.h"
 #include "ops/normalization.h"
-#include "ops/norms.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
 #include "ops/view.h"

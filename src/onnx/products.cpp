@@ -1,6 +1,6 @@
 // Products of matrices.
 #include "onnx/call.h"
-#include "ops/linalg.h"
+#include "ops/linalg/linalg.h"
 #include "ops/matmul.h"
 #include "ops/operators.h"
 #include "ops/view.h"

@@ -1,5 +1,5 @@
 // Recurrent networks.
-#include "ops/recurrent.h"
+#include "ops/recurrent/recurrent.h"
 
 #include <functional>
 

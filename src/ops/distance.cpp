@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "ops/autocasting.h"
 #include "ops/creation.h"
-#include "ops/norms.h"
+#include "ops/linalg/norms.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
 #include "ops/view.h"

@@ -8,7 +8,7 @@
 #include "ops/activation.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
-#include "ops/norms.h"
+#include "ops/linalg/norms.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
 #include "ops/scatter.h"

@@ -13,7 +13,7 @@
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/launch.h"
-#include "ops/norms.h"
+#include "ops/linalg/norms.h"
 #include "ops/operators.h"
 #include "ops/view.h"
 #include "ops/view_of.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "tensor/tensor.h"
 
 namespace tandem::parallel::detail {

@@ -6,7 +6,7 @@
 
 #include "autograd/autograd.h"
 #include "autograd/divided.h"
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "ops/creation.h"
 
 namespace tandem::parallel::detail {

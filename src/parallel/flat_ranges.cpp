@@ -5,7 +5,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
-#include "comm/world.h"
+#include "comm/api/world.h"
 #include "ops/creation.h"
 #include "tensor/part.h"
 #include "tensor/tensor_impl.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 

@@ -7,7 +7,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
-#include "comm/world.h"
+#include "comm/api/world.h"
 #include "nn/attention.h"
 #include "nn/transformer.h"
 #include "nn/utils.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "autograd/autograd.h"
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "optim/optimizer.h"
 #include "parallel/wrapper.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "tensor/tensor.h"
 
 namespace tandem::parallel::detail {

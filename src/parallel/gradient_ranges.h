@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "comm/work.h"
 #include "parallel/backward_watch.h"
 #include "parallel/flat_ranges.h"

@@ -12,7 +12,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/wait_scope.h"
-#include "comm/world.h"
+#include "comm/api/world.h"
 #include "ops/creation.h"
 #include "parallel/agreement.h"
 #include "parallel/backward_watch.h"

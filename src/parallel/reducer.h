@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "nn/module.h"
 
 namespace tandem::parallel {

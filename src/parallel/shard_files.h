@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "io/safetensors.h"
 #include "tensor/tensor.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "comm/work.h"
 #include "nn/module.h"
 

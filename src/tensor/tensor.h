@@ -476,7 +476,7 @@ class Tensor {
   /// Numbers whose logarithm is normal with this mean and deviation.
   const Tensor& log_normal_(double mean = 1, double std = 2, Site site = Site::here()) const;
 
-  // --- Reductions (ops/reduce.h, ops/norms.h)
+  // --- Reductions (ops/reduce.h, ops/linalg/norms.h)
   /// Whether both have the same sizes and elements. Waits for the device. As torch.equal.
   [[nodiscard]] bool equal(const Tensor& other, Site site = Site::here()) const;
   /// Whether |a - b| <= atol + rtol * |b| everywhere. Waits for the devices. As torch.allclose.

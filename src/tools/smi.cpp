@@ -1,5 +1,5 @@
 // `tandem smi`: the GPUs, virtual and real, and who uses them; as a table, as JSON or as the columns that are asked for.
-#include "observe/smi.h"
+#include "observe/smi/smi.h"
 
 #include <unistd.h>
 
@@ -18,7 +18,7 @@
 
 #include "base/format.h"
 #include "base/json_text.h"
-#include "observe/smi_table.h"
+#include "observe/smi/smi_table.h"
 #include "tools/did_you_mean.h"
 #include "tools/program.h"
 #include "train/terminal.h"

@@ -1,7 +1,7 @@
 #include "train/module.h"
 
 #include "base/error.h"
-#include "ops/loss.h"
+#include "ops/loss/loss.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "comm/api/distributed.h"
 #include "comm/backend.h"
-#include "comm/distributed.h"
 #include "ops/creation.h"
 
 namespace tandem::train::detail {

@@ -7,8 +7,8 @@
 
 #include "cuda/fake_cuda.h"
 #include "cupti/stand_in.h"
-#include "observe/device_times.h"
-#include "observe/task_timer.h"
+#include "observe/profiler/device_times.h"
+#include "observe/profiler/task_timer.h"
 #include "runtime/expect_error.h"
 #include "runtime/libraries.h"
 #include "tandem.h"

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "nn/nn.h"
-#include "ops/norms.h"
+#include "ops/linalg/norms.h"
 #include "support/on_device.h"
 #include "tandem.h"
 

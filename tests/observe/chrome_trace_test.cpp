@@ -1,5 +1,5 @@
 // The trace as a file: JSON whatever the names are, whole or not at all, and the same events when it is read.
-#include "observe/chrome_trace.h"
+#include "observe/profiler/chrome_trace.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,10 +11,10 @@
 #include <regex>
 #include <set>
 
-#include "observe/flame_graph.h"
-#include "observe/profiler.h"
-#include "observe/stacks.h"
-#include "observe/trace_environment.h"
+#include "observe/profiler/flame_graph.h"
+#include "observe/profiler/profiler.h"
+#include "observe/profiler/stacks.h"
+#include "observe/profiler/trace_environment.h"
 #include "support/files.h"
 #include "support/on_device.h"
 #include "tandem.h"

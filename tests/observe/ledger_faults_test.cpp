@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "observe/ledger.h"
+#include "observe/ledger/ledger.h"
 #include "runtime/driver.h"
 #include "tandem.h"
 

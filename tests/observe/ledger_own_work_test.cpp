@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "data/support.h"
-#include "observe/ledger.h"
+#include "observe/ledger/ledger.h"
 #include "tandem.h"
 
 namespace td = tandem;

@@ -1,5 +1,5 @@
 // What the ledger's entries say, who gets them, and what a guard refuses.
-#include "observe/ledger.h"
+#include "observe/ledger/ledger.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The memory's history, the files that show it, and scopes that find leaks.
-#include "observe/memory_history.h"
+#include "observe/memory/memory_history.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@
 #include <iterator>
 #include <thread>
 
-#include "observe/memory_scope.h"
+#include "observe/memory/memory_scope.h"
 #include "tandem.h"
 
 namespace td = tandem;

@@ -1,5 +1,5 @@
 // Profiles: the schedule, what is recorded on every device, links, sums, and what a program does at odd moments.
-#include "observe/profiler.h"
+#include "observe/profiler/profiler.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

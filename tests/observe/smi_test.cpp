@@ -1,5 +1,5 @@
 // What smi knows of this process, and that others who answer cannot harm who asks.
-#include "observe/smi.h"
+#include "observe/smi/smi.h"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -12,8 +12,8 @@
 #include <cstring>
 #include <functional>
 
-#include "observe/smi_ask.h"
-#include "observe/smi_table.h"
+#include "observe/smi/smi_ask.h"
+#include "observe/smi/smi_table.h"
 #include "runtime/answer.h"
 #include "runtime/driver.h"
 #include "tandem.h"

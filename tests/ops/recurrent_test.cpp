@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "ops/recurrent_layers.h"
+#include "ops/recurrent/recurrent_layers.h"
 #include "support/on_device.h"
 #include "tandem.h"
 

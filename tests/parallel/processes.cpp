@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/env.h"
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 
 extern char** environ;
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "comm/distributed.h"
+#include "comm/api/distributed.h"
 #include "nn/support.h"
 #include "parallel/processes.h"
 

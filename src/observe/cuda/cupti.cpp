@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "kernels/cuda/vendor/library.h"
-#include "observe/device_times.h"
-#include "observe/task_timer.h"
+#include "observe/profiler/device_times.h"
+#include "observe/profiler/task_timer.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/driver.h"
 

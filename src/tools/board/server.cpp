@@ -15,7 +15,7 @@
 
 #include "base/json_text.h"
 #include "io/event_reader.h"
-#include "observe/smi.h"
+#include "observe/smi/smi.h"
 #include "tools/board/assets.h"
 #include "tools/board/timeline.h"
 #include "tools/command.h"

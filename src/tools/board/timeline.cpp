@@ -20,7 +20,7 @@ using nlohmann::ordered_json;
 
 constexpr size_t kMostBytes = size_t{64} << 20, kMostEvents = 6000, kEndOfRun = 2000;
 constexpr double kSeen = 0.0002;                 // of the window: what is shorter is not drawn
-constexpr int64_t kFirstDevice = 1'000'000'000;  // the number of cuda:0's process, as observe/chrome_trace.cpp has it
+constexpr int64_t kFirstDevice = 1'000'000'000;  // the number of cuda:0's process, as observe/profiler/chrome_trace.cpp has it
 constexpr std::string_view kStep = "ProfilerStep#";
 // The classes of optim/: an operation of such a name ends a training step.
 constexpr std::array<std::string_view, 12> kOptimizers = {"SGD",    "ASGD",    "Adam",     "AdamW",   "NAdam", "RAdam",

@@ -1,4 +1,4 @@
-// The last step of a trace (observe/chrome_trace.h writes them), for a picture of it.
+// The last step of a trace (observe/profiler/chrome_trace.h writes them), for a picture of it.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "ops/loss.h"
+#include "ops/loss/loss.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
 #include "optim/optim.h"

@@ -7,7 +7,7 @@
 #include "autograd/autograd.h"
 #include "data/loader.h"
 #include "nn/module.h"
-#include "observe/ledger.h"
+#include "observe/ledger/ledger.h"
 #include "ops/softmax.h"
 #include "tensor/host_values.h"
 #include "tools/recipes/settings.h"

@@ -1,4 +1,4 @@
-// Copies and waits by line: the text of a ledger (observe/ledger_report.cpp writes it) as tables.
+// Copies and waits by line: the text of a ledger (observe/ledger/ledger_report.cpp writes it) as tables.
 
 const UNITS = {us: 1, ms: 1e3, s: 1e6, bytes: 1, B: 1, KiB: 1024, MiB: 1 << 20, GiB: 2 ** 30, TiB: 2 ** 40};
 const LEDGER_ROW = /^\s*([\d.]+) (us|ms|s)\s{2,}(\d+)\s{2,}(?:-|([\d.]+) (bytes|byte|[KMGT]iB))\s{2,}(.+?)\s{2,}(.+)$/;
