@@ -26,13 +26,13 @@ void require_files(size_t count, const char* who) {
 }
 
 FirstFileLimit::FirstFileLimit() {
-  if (first.load() == RLIM_INFINITY || getrlimit(RLIMIT_NOFILE, &now_) != 0) return;
-  const rlimit before{first.load(), now_.rlim_max};
+  if (first.load() == RLIM_INFINITY || getrlimit(RLIMIT_NOFILE, &raised_) != 0) return;
+  const rlimit before{first.load(), raised_.rlim_max};
   (void)setrlimit(RLIMIT_NOFILE, &before);
 }
 
 FirstFileLimit::~FirstFileLimit() {
-  if (now_.rlim_cur != 0) (void)setrlimit(RLIMIT_NOFILE, &now_);
+  if (raised_.rlim_cur != 0) (void)setrlimit(RLIMIT_NOFILE, &raised_);
 }
 
 }  // namespace tandem::detail

@@ -7,22 +7,22 @@
 
 namespace tandem::detail {
 
-/// Sees to it that `count` files, beside the few that every program has, can be open at once: raises the soft limit where it is lower, and
-/// never lowers it. Error that says what `who` needs them for where the hard limit is lower, too.
+/// Sees to it that `count` files can be open at once, besides the few that every program has: raises the soft limit where it is lower, and
+/// never lowers it. Error where the hard limit is too low; its text begins with `who`, such as "[launch] 3 ranks".
 void require_files(size_t count, const char* who);
 
-/// The soft limit that the process was started with, whatever it was raised to since, for programs that it starts in turn: some of them
-/// choose by it how they wait, or go through all descriptors up to it.
+/// The soft limit from before `require_files` raised it, for programs that this one starts: with a high limit some wait by other calls than
+/// select(), and some close all descriptors up to it one by one.
 class FirstFileLimit {
  public:
-  /// From here on to the end of the scope. By one thread at a time.
+  /// Sets it for the whole process until the end of the scope: meanwhile other threads may fail to open files. By one thread at a time.
   FirstFileLimit();
   ~FirstFileLimit();
   FirstFileLimit(const FirstFileLimit&) = delete;
   FirstFileLimit& operator=(const FirstFileLimit&) = delete;
 
  private:
-  rlimit now_{};
+  rlimit raised_{};  // to be set again; 0 where nothing was changed
 };
 
 }  // namespace tandem::detail

@@ -11,25 +11,28 @@ namespace torch::data {
 
 namespace detail {
 
-/// What makes batches, one after another; none at the end of the epoch. The pointer forgets the batch's type.
+/// Makes batches, one after another; nullptr at the end of the epoch. The pointer says nothing of the batch's type.
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
   virtual std::shared_ptr<void> next_batch() = 0;
 };
 
-/// A loader's iterator whatever its batches are. Copies go on together; the first batch is made when it is asked for.
+/// The part of a loader's iterator that does not depend on the type of batches. Copies share their place: advancing one advances all. No
+/// batch is made before the first is asked for.
 class IteratorBase {
  public:
-  /// The end.
+  /// The end of an epoch.
   IteratorBase() = default;
-  /// Errors in batches name `site`, the line of the loop.
+  /// The start of an epoch of `source`, which must outlive this. Errors in batches name `site`, the line of the loop.
   IteratorBase(BatchSource& source, tandem::Site site);
 
  protected:
-  /// The batch; waits for it. Error at the end.
+  /// The batch; waits for it. Valid until the next advance. Error at the end.
   [[nodiscard]] void* batch() const;
+  /// Goes on to the next batch. Error at the end.
   void advance();
+  /// Whether both are at the same place of an epoch, or at an end. May wait for the first batch.
   [[nodiscard]] bool is_same(const IteratorBase& other) const;
 
  private:
@@ -39,7 +42,7 @@ class IteratorBase {
 
 }  // namespace detail
 
-/// An input iterator; copies go on together. The first batch is made when it is asked for.
+/// An input iterator. Copies share their place: advancing one advances all. No batch is made before the first is asked for.
 template <class Batch>
 class Iterator : public detail::IteratorBase {
  public:
@@ -51,7 +54,7 @@ class Iterator : public detail::IteratorBase {
 
   using IteratorBase::IteratorBase;
 
-  /// The batch; waits for it. Error at the end.
+  /// The batch; waits for it. Valid until the iterator is advanced. Error at the end.
   Batch& operator*() const { return *static_cast<Batch*>(batch()); }
   Batch* operator->() const { return &**this; }
   Iterator& operator++() {

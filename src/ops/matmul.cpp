@@ -45,7 +45,8 @@ kernels::View transposed(kernels::View v) {
   return v;
 }
 
-kernels::View spread(const Tensor& x, const Shape& sizes) {
+/// A view of x expanded to `sizes`, with stride 0 where it is repeated. As it is where x is undefined or has no memory.
+kernels::View expanded(const Tensor& x, const Shape& sizes) {
   kernels::View v = ops::view(x);
   if (!v.data) return v;
   kernels::View wide = v;
@@ -65,16 +66,16 @@ Tensor as_rows(const Tensor& x, Site site) {
   return x.reshape({rows, x.size(-1)}, site);
 }
 
-/// a b of plain matrices, no history.
+/// The product of two matrices, of the dtype and device of `like`; records nothing.
 Tensor plain_mm(const char* op, const kernels::View& a, const kernels::View& b, const Tensor& like, Site site) {
-  Tensor y(TensorImpl::make({a.sizes[0], b.sizes[1]}, like.dtype(), like.device(), false, site));
+  Tensor y(TensorImpl::make({a.sizes[0], b.sizes[1]}, like.dtype(), like.device(), /*pinned=*/false, site));
   product(op, y, a, b, {}, {}, site);
   return y;
 }
 
 void check_mm(const char* op, const Tensor& a, const Tensor& b) {
-  if (a.dim() != 2) fail("[", op, "] mat1 must be a matrix, got ", a.dim(), "-D tensor; matmul takes any");
-  if (b.dim() != 2) fail("[", op, "] mat2 must be a matrix, got ", b.dim(), "-D tensor; matmul takes any");
+  if (a.dim() != 2) fail("[", op, "] mat1 must be a matrix, got ", a.dim(), "-D tensor; matmul() takes tensors of any dimension");
+  if (b.dim() != 2) fail("[", op, "] mat2 must be a matrix, got ", b.dim(), "-D tensor; matmul() takes tensors of any dimension");
   if (a.size(1) != b.size(0))
     fail("[", op, "] ", op, ": mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x", a.size(1), " and ", b.size(0), "x", b.size(1),
          "): the first's columns must be as many as the second's rows; transpose one with t(), or reshape it");
@@ -91,15 +92,15 @@ void check_bmm(const char* op, const Tensor& a, const Tensor& b) {
 Tensor batched(const char* op, const char* grad_fn, const Tensor& a, const Tensor& b, Site site) {
   const auto batch = [](const Tensor& x) { return Shape(x.sizes().data(), x.sizes().size() - 2); };
   const Shape lead = broadcast_shapes(batch(a), batch(b));
-  const auto with = [&lead](int64_t rows, int64_t columns) {
+  const auto sizes_with = [&lead](int64_t rows, int64_t columns) {
     Shape sizes = lead;
     sizes.push_back(rows);
     sizes.push_back(columns);
     return sizes;
   };
   const int64_t m = a.size(-2), k = a.size(-1), n = b.size(-1);
-  Tensor y = empty(with(m, n), {.dtype = a.dtype(), .device = a.device()}, site);
-  product(op, y, spread(a, with(m, k)), spread(b, with(k, n)), {}, {}, site);
+  Tensor y = empty(sizes_with(m, n), {.dtype = a.dtype(), .device = a.device()}, site);
+  product(op, y, expanded(a, sizes_with(m, k)), expanded(b, sizes_with(k, n)), {}, {}, site);
   if (!needs_grad(a, b)) return y;
   return record(grad_fn, y, {a, b}, site, [a = autograd::saved(a), b = autograd::saved(b), site](const Tensor& g, autograd::Wanted wanted) {
     std::array<Tensor, 2> gradients;
@@ -110,8 +111,8 @@ Tensor batched(const char* op, const char* grad_fn, const Tensor& a, const Tenso
   });
 }
 
-/// x (n, k) times weight (m, k) transposed, plus a bias, then an activation, which has a gradient if it is relu. What `linear` is on
-/// matrices.
+/// activation(x weightᵀ + bias), for x (n, k) and weight (m, k). Gradients are right for relu and for no activation: with gelu the caller
+/// must see to it that none is recorded.
 Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation, Site site) {
   const char* op = bias.defined() ? "addmm" : "mm";
   ops::check_same_device(op, x, "mat1", weight, "mat2");
@@ -127,8 +128,8 @@ Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     if (!(broadcast_shapes(bias.sizes(), sizes) == sizes))
       fail("[linear] bias of sizes ", bias.sizes(), " does not fit the result ", sizes);
   }
-  Tensor y(TensorImpl::make(sizes, x.dtype(), x.device(), false, site));
-  product(op, y, ops::view(x), transposed(ops::view(weight)), bias.defined() ? spread(bias, sizes) : kernels::View{},
+  Tensor y(TensorImpl::make(sizes, x.dtype(), x.device(), /*pinned=*/false, site));
+  product(op, y, ops::view(x), transposed(ops::view(weight)), bias.defined() ? expanded(bias, sizes) : kernels::View{},
           {.activation = activation}, site);
   if (!needs_grad(x, weight, bias)) return y;
   const bool relu = activation == Activation::Relu;
@@ -148,6 +149,7 @@ Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, 
                 });
 }
 
+/// The same for x (…, k) of any number of dimensions but 0.
 Tensor linear_any(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation, Site site) {
   if (x.dim() == 2) return linear_matrix(x, weight, bias, activation, site);
   if (x.dim() == 0) fail("[linear] input must have at least one dimension");
@@ -209,7 +211,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, Site site) {
     const Tensor y = matmul(a, b.unsqueeze(1, site), site).squeeze(-1, site);
     return a.dim() == 2 ? autograd::called(y, "MvBackward0") : y;
   }
-  if (b.dim() == 2 && a.is_contiguous()) {  // many rows and one matrix: a single product
+  if (b.dim() == 2 && a.is_contiguous()) {  // all rows of the batch times one matrix: a single product
     Shape sizes = a.sizes();
     sizes[sizes.size() - 1] = b.size(1);
     return mm(as_rows(a, site), b, site).view(sizes, site);
@@ -234,7 +236,7 @@ Tensor dot(const Tensor& a, const Tensor& b, Site site) {
 
 namespace {
 
-/// y = beta * input + alpha * a b, recorded. a and b may have a batch dimension that y has not, over which the products are summed.
+/// Records y = beta * input + alpha * a b. a and b may have a batch dimension that y has not: y is then the sum over it.
 Tensor recorded_sum(const char* grad_fn, const Tensor& y, const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha,
                     Site site) {
   if (!needs_grad(input, a, b)) return y;
@@ -250,7 +252,7 @@ Tensor recorded_sum(const char* grad_fn, const Tensor& y, const Tensor& input, c
       });
 }
 
-/// A factor as a product of this dtype takes it.
+/// beta or alpha as a number; for integer dtypes its fraction is cut off.
 double factor_of(DType dtype, const Scalar& given) { return is_floating(dtype) ? given.to<double>() : std::trunc(given.to<double>()); }
 
 /// beta * input + alpha * a b of matrices, or of batches of them with the same leading sizes; `input` broadcasts to the result.
@@ -265,7 +267,7 @@ Tensor add_product(const char* op, const char* grad_fn, const Tensor& input, con
   if (!(broadcast_shapes(input.sizes(), sizes) == sizes))
     fail("[", op, "] The expanded size of the tensor must match: input of sizes ", input.sizes(), " does not broadcast to ", sizes);
   Tensor y = empty(sizes, {.dtype = a.dtype(), .device = a.device()}, site);
-  product(op, y, ops::view(a), ops::view(b), beta == 0 ? kernels::View{} : spread(input, sizes), {.alpha = alpha, .beta = beta}, site);
+  product(op, y, ops::view(a), ops::view(b), beta == 0 ? kernels::View{} : expanded(input, sizes), {.alpha = alpha, .beta = beta}, site);
   return recorded_sum(grad_fn, y, input, a, b, beta, alpha, site);
 }
 

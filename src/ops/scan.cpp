@@ -1,7 +1,10 @@
 #include "ops/scan.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "autograd/history.h"
 #include "base/error.h"
@@ -22,8 +25,10 @@ namespace {
 using autograd::needs_grad;
 using autograd::record;
 
+/// An uninitialized contiguous tensor of x's sizes, on its device.
 Tensor like(const Tensor& x, DType dtype, Site site) { return empty(x.sizes(), {.dtype = dtype, .device = x.device()}, site); }
 
+/// x as a kernel's output, with dimension `at` moved to the end, along which kernels work.
 kernels::Out last_out(const Tensor& x, int64_t at) { return kernels::Out{ops::last(ops::view(x), at)}; }
 
 Tensor scan(const char* op, kernels::Scan kind, const Tensor& x, int64_t at, Site site) {
@@ -38,12 +43,13 @@ Tensor to_total(const Tensor& x, std::optional<DType> dtype, Site site) {
 }
 
 Tensor reversed(const Tensor& x, int64_t at) { return x.dim() ? x.flip({at}) : x; }
-/// x moved on by one place along a dimension, with `first` coming in.
-Tensor moved_on(const Tensor& x, int64_t at, double first) {
+/// x shifted by one place along a dimension; `first` fills the first place.
+Tensor shifted(const Tensor& x, int64_t at, double first) {
   return cat({full_like(x.slice(at, 0, 1), first), x.slice(at, 0, x.size(at) - 1)}, at);
 }
 
-/// y[i] = factor[i] * y[i - 1] + x[i]. Its gradient is another one, from the end, with factors from one place on.
+/// y[i] = factor[i] * y[i - 1] + x[i], with 0 before y[0]. The gradient of x is the same from the end: h[i] = factor[i + 1] * h[i + 1] +
+/// g[i].
 Tensor recurrence(const Tensor& factor, const Tensor& x, int64_t at, Site site) {
   Tensor y = like(x, x.dtype(), site);
   ops::launch(x, "cumprod_backward", site, &kernels::Table::recurrence, last_out(y, at), ops::last(ops::view(factor), at),
@@ -52,10 +58,10 @@ Tensor recurrence(const Tensor& factor, const Tensor& x, int64_t at, Site site) 
   return record("RecurrenceBackward0", y, {factor, x}, site,
                 [factor = autograd::saved(factor), y = autograd::saved_output(y), at, site](const Tensor& g, autograd::Wanted wanted,
                                                                                             const autograd::Node* node) {
-                  const Tensor later = moved_on(reversed(factor.get(), at), at, 0);
+                  const Tensor later = shifted(reversed(factor.get(), at), at, 0);
                   const Tensor to_x = reversed(recurrence(later, reversed(g, at), at, site), at);
                   std::array<Tensor, 2> gradients;
-                  if (wanted[0]) gradients[0] = to_x * moved_on(y.get(node), at, 0);
+                  if (wanted[0]) gradients[0] = to_x * shifted(y.get(node), at, 0);
                   gradients[1] = to_x;
                   return gradients;
                 });
@@ -70,7 +76,7 @@ ValuesIndices running_extreme(const char* op, const char* grad_fn, bool largest,
   return y;
 }
 
-/// The mean of each two neighbours, times the distance between them, added up.
+/// The sum over neighbours of their mean times the distance between them, `dx`.
 Tensor trapezoids(const Tensor& y, const Operand& dx, int64_t at, Site site) {
   const int64_t size = y.size(at);
   if (size == 0) {
@@ -100,13 +106,13 @@ Tensor cumprod(const Tensor& x, int64_t dim, std::optional<DType> dtype, Site si
   const Tensor in = to_total(x, dtype, site);
   Tensor y = scan("cumprod", kernels::Scan::Prod, in, at, site);
   if (!needs_grad(in)) return y;
-  // d y[i] / d x[j] = (x[0] … x[j - 1]) (x[j + 1] … x[i]): the first factor is a running product, and the sum over i of the second times
-  // g[i] a recurrence from the end. Nothing is divided, so elements may be zero.
+  // d y[i] / d x[j] = (x[0] … x[j - 1]) (x[j + 1] … x[i]). The first product is a cumprod. The sum over i of g[i] times the second is a
+  // recurrence from the end. Nothing is divided, so elements may be zero.
   return record("CumprodBackward0", y, {in}, site, [x = autograd::saved(in), at, site](const Tensor& g) {
     const Tensor in = x.get();
     if (in.dim() == 0 || in.numel() == 0) return g;
-    const Tensor later = moved_on(reversed(in, at), at, 0);
-    return reversed(recurrence(later, reversed(g, at), at, site), at) * cumprod(moved_on(in, at, 1), at);
+    const Tensor later = shifted(reversed(in, at), at, 0);
+    return reversed(recurrence(later, reversed(g, at), at, site), at) * cumprod(shifted(in, at, 1), at);
   });
 }
 
@@ -118,16 +124,16 @@ Tensor logcumsumexp(const Tensor& x, int64_t dim, Site site) {
   if (!is_floating(x.dtype())) fail<NotImplementedError>("[logcumsumexp] not implemented for ", scalar_name(x.dtype()));
   Tensor y = scan("logcumsumexp", kernels::Scan::LogSumExp, x, at, site);
   if (!needs_grad(x)) return y;
-  // The sum over i >= j of g[i] exp(x[j] - y[i]), its positive and its negative terms apart, as logarithms.
+  // The gradient of x[j] is the sum over i >= j of g[i] exp(x[j] - y[i]). Positive and negative terms are summed apart, as logarithms.
   return record("LogcumsumexpBackward0", y, {x}, site,
                 [x = autograd::saved(x), y = autograd::saved_output(y), at](const Tensor& g, autograd::Wanted, const autograd::Node* node) {
                   const Tensor in = x.get(), out = y.get(node);
-                  const auto part = [&](const Tensor& positive) {
-                    const Tensor size = where(positive > 0, positive, 1);
-                    const Tensor terms = where(positive > 0, log(size) - out, -INFINITY);
+                  const auto positive_part = [&](const Tensor& gradient) {
+                    const Tensor magnitude = where(gradient > 0, gradient, 1);
+                    const Tensor terms = where(gradient > 0, log(magnitude) - out, -INFINITY);
                     return exp(reversed(logcumsumexp(reversed(terms, at), at), at) + in);
                   };
-                  return part(g) - part(-g);
+                  return positive_part(g) - positive_part(-g);
                 });
 }
 
@@ -135,9 +141,9 @@ Tensor diff(const Tensor& x, int64_t n, int64_t dim, const Tensor& prepend, cons
   if (x.dim() == 0) fail("[diff] diff expects input to be at least one-dimensional");
   if (n < 0) fail("[diff] order must be non-negative but got ", n);
   const int64_t at = wrap_dim(dim, x.dim());
-  for (const Tensor* more : {&prepend, &append})
-    if (more->defined() && more->dim() != x.dim())
-      fail("[diff] diff expects prepend or append to be the same dimension as input, but got ", more->dim(), " and ", x.dim());
+  for (const Tensor* joined : {&prepend, &append})
+    if (joined->defined() && joined->dim() != x.dim())
+      fail("[diff] diff expects prepend or append to be the same dimension as input, but got ", joined->dim(), " and ", x.dim());
   if (n == 0) return x.clone(site);
   std::vector<Tensor> parts;
   if (prepend.defined()) parts.push_back(prepend);

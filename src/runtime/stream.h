@@ -1,4 +1,4 @@
-// Streams and events: order within a stream, none between streams but what events make.
+// Streams and events. Work within a stream runs in order; between streams only events make an order.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,11 @@ namespace tandem::cuda {
 
 class Event;
 
-/// A queue of work on a GPU, run in order. Copies name the same stream. Streams made anew come from a pool of 32 a GPU and priority.
+/// A queue of work on a GPU, run in order. A copy of the object is the same stream. New streams come in turn from a pool of 32 for each GPU
+/// and priority: the 33rd is the first again, as in PyTorch.
 class Stream {
  public:
-  /// A stream of the current GPU, or of `device`. Priority -1 is high, 0 normal. As torch.cuda.Stream.
+  /// A stream of the current GPU, or of `device`. A negative priority is high, any other normal. As torch.cuda.Stream.
   explicit Stream(Device device = Device(DeviceType::CUDA), int priority = 0);
 
   /// Its GPU.
@@ -50,28 +51,31 @@ class Stream {
 /// As PyTorch prints it.
 std::ostream& operator<<(std::ostream& out, const Stream& stream);
 
-/// Options of Event, in this order.
+/// What an event can do besides marking a place.
 struct EventOptions {
   bool enable_timing = false;
-  bool interprocess = false;  // other processes of this machine can open it; without timing
+  bool interprocess = false;  // other processes of this machine can open it; not together with enable_timing
 };
 
 /// A mark in a stream. Made on the GPU of the stream that first records it. As torch.cuda.Event.
 class Event {
  public:
+  /// Error where `options` ask for timing and for other processes.
   Event(EventOptions options = {}, Site = Site::here());
-  /// Marks the end of what is queued now on the current stream of the current GPU, or on `stream`.
+  /// Marks the end of what is queued now on the current stream of the current GPU, or on `stream`. Error where the event belongs to another
+  /// GPU.
   void record(Site site = Site::here());
   void record(const Stream& stream, Site site = Site::here());
-  /// Makes `stream` wait for the record.
+  /// Makes `stream` wait for the record; does nothing where there is none.
   void wait(const Stream& stream, Site site = Site::here()) const;
   /// Whether the record has been passed; true where there is none.
   [[nodiscard]] bool query() const;
   /// The host waits until the record has been passed; nothing where there is none.
   void synchronize(Site site = Site::here()) const;
-  /// What another process opens the event with; made with interprocess. Of the current GPU where it has not been recorded yet.
+  /// A handle by which another process opens the event. Error unless it was made with `interprocess`. An event that was never recorded
+  /// becomes one of the current GPU.
   [[nodiscard]] runtime::ShareHandle ipc_handle(Site = Site::here());
-  /// Another process's event, for `device`. The other process must keep it. Error where it has ended.
+  /// An event of another process, for `device`. That process must keep its event. Error where that process has ended.
   [[nodiscard]] static Event from_ipc_handle(Device device, const runtime::ShareHandle& handle);
   /// Milliseconds from this record to that of `end`. Error unless both were made with timing and have been passed.
   [[nodiscard]] double elapsed_time(const Event& end, Site = Site::here()) const;
@@ -87,7 +91,7 @@ class Event {
 [[nodiscard]] Stream current_stream(Device device = Device(DeviceType::CUDA));
 /// The stream that every thread has for a GPU until it sets another.
 [[nodiscard]] Stream default_stream(Device device = Device(DeviceType::CUDA));
-/// Makes `stream` the calling thread's one for its GPU.
+/// Makes `stream` the calling thread's current stream for its GPU. The current GPU stays.
 void set_stream(const Stream& stream);
 
 /// Makes a stream, and its GPU, current for the calling thread until the end of the scope.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -109,6 +110,17 @@ TEST(ParallelFor, ComputesInTheCallersFloatMode) {
   }
   EXPECT_EQ(flushed, (std::vector{0.0F, 0.0F}));  // out of the scope, in which all such numbers are equal
   EXPECT_EQ(halves(), (std::vector{half, half}));
+}
+
+// What a program asks the processor about its own arithmetic is not forgotten by a layer that it calls.
+TEST(FloatMode, AScopeKeepsTheFlagsOfExceptions) {
+  std::feclearexcept(FE_ALL_EXCEPT);
+  volatile double zero = 0;
+  volatile double infinite = 1 / zero;
+  (void)infinite;
+  { const detail::FloatModeScope mode(detail::flushing(detail::float_mode())); }
+  EXPECT_EQ(std::fetestexcept(FE_DIVBYZERO), FE_DIVBYZERO);
+  std::feclearexcept(FE_ALL_EXCEPT);
 }
 
 TEST(ParallelFor, WakesEveryWorker) {

@@ -1,4 +1,5 @@
-// How a convolution or one of its gradients is done: decided from sizes alone, so that the workspace query and the call agree.
+// How a convolution or one of its gradients is done: decided from sizes, dtype, the instruction set and the process's cores,
+// so that the workspace query and the call agree.
 #pragma once
 
 #include <algorithm>

@@ -10,10 +10,11 @@ namespace {
 
 using V = Vec<float>;
 constexpr int64_t kLanes = V::kLanes;
-constexpr int kRows = kVectorBytes == 64 ? 6 : 4;  // channels of a tile, and its places or terms: AVX-512 has twice the registers
-constexpr int kWide = kVectorBytes == 64 ? 4 : 3;
+// A tile of sums: kRows channels by kColumns places or terms. AVX-512 has twice the registers.
+constexpr int kRows = kVectorBytes == 64 ? 6 : 4;
+constexpr int kColumns = kVectorBytes == 64 ? 4 : 3;
 
-/// Calls `f` with a number from 1 to `most` as a constant.
+/// Calls `f` with `n`, which is 1 to `most`, as a constant of the compiler.
 template <int most, class F>
 TD_INLINE void with_constant(int64_t n, F f) {
   if constexpr (most > 1) {
@@ -22,19 +23,20 @@ TD_INLINE void with_constant(int64_t n, F f) {
   f(std::integral_constant<int, most>{});
 }
 
-/// Calls `f(rows, wide, first)` for tiles over `count` places or terms, the sizes as constants.
+/// Calls `f(rows, columns, first)` for tiles over `count` places or terms, the sizes as constants. `rows` is at most kRows.
 template <class F>
 void each_tile(int64_t rows, int64_t count, F f) {
   with_constant<kRows>(rows, [&](auto known_rows) {
     int64_t first = 0;
-    for (; first + kWide <= count; first += kWide) f(known_rows, std::integral_constant<int, kWide>{}, first);
-    if (first < count) with_constant<kWide - 1>(count - first, [&](auto wide) { f(known_rows, wide, first); });
+    for (; first + kColumns <= count; first += kColumns) f(known_rows, std::integral_constant<int, kColumns>{}, first);
+    if (first < count) with_constant<kColumns - 1>(count - first, [&](auto columns) { f(known_rows, columns, first); });
   });
 }
 
-/// Exchanges lanes and vectors whose numbers differ in bit `bit` alone, then in the bits above.
+/// Transposes kLanes vectors in place. Each step swaps one bit of the vectors' numbers with the same bit of the lanes' numbers, from `bit`
+/// up.
 template <int bit>
-TD_INLINE void exchange(V (&rows)[kLanes]) {
+TD_INLINE void transpose_vectors(V (&rows)[kLanes]) {
   if constexpr (bit < kLanes) {
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i) {
@@ -43,17 +45,18 @@ TD_INLINE void exchange(V (&rows)[kLanes]) {
       rows[i] = V(shuffle(low.v, high.v, [](int lane) { return lane & bit ? static_cast<int>(kLanes) + (lane ^ bit) : lane; }));
       rows[i | bit] = V(shuffle(low.v, high.v, [](int lane) { return lane & bit ? static_cast<int>(kLanes) + lane : lane | bit; }));
     }
-    exchange<2 * bit>(rows);
+    transpose_vectors<2 * bit>(rows);
   }
 }
-/// to[j][i] = from[i][j] for i < rows and j < columns, both up to kLanes; to[j] is a whole vector, 0 from `rows` on, where `whole`.
+/// to[j][i] = from[i][j] for i < rows and j < columns, both up to kLanes. `to_row`, `from_row`: floats from a row to the next. With `whole`
+/// all lanes of to[j] are written, with 0 from lane `rows` on.
 template <bool whole>
 TD_INLINE void transpose(float* to, int64_t to_row, const float* from, int64_t from_row, int64_t rows, int64_t columns) {
   V lines[kLanes];
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes; ++i)
     lines[i] = i >= rows ? V(0) : columns < kLanes ? V::load(from + i * from_row, columns) : V::load(from + i * from_row);
-  exchange<1>(lines);
+  transpose_vectors<1>(lines);
 #pragma GCC unroll 16
   for (int j = 0; j < kLanes; ++j) {
     if (j >= columns) continue;
@@ -68,78 +71,79 @@ void deinterleave(float* to, int64_t image, const float* from, int64_t images, i
   for (int64_t i = 0; i < n; i += kLanes) transpose<false>(to + i, image, from + i * kLanes, kLanes, std::min(kLanes, n - i), images);
 }
 
-/// Sums that stay in registers.
-template <int rows, int wide>
+/// Sums that stay in registers: sums[r][p] is of row r and column p.
+template <int rows, int columns>
 struct Tile {
-  V sums[rows][wide];
+  V sums[rows][columns];
 
   template <class F>
   TD_INLINE void each(F f) {
 #pragma GCC unroll 6
     for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 4
-      for (int p = 0; p < wide; ++p) f(sums[r][p], r, p);
+      for (int p = 0; p < columns; ++p) f(sums[r][p], r, p);
   }
-  TD_INLINE void add(const float* weight, const float* const (&from)[wide], int64_t step) {
-    V seen[wide];
-    for (int p = 0; p < wide; ++p) seen[p] = V::load(from[p] + step);
+  /// sums[r][p] += weight[r] * from[p][step], a vector of each.
+  TD_INLINE void add(const float* weight, const float* const (&from)[columns], int64_t step) {
+    V seen[columns];
+    for (int p = 0; p < columns; ++p) seen[p] = V::load(from[p] + step);
     for (int r = 0; r < rows; ++r) {
       const V by(weight[r]);
-      for (int p = 0; p < wide; ++p) sums[r][p] = fma(by, seen[p], sums[r][p]);
+      for (int p = 0; p < columns; ++p) sums[r][p] = fma(by, seen[p], sums[r][p]);
     }
   }
 };
 
-template <int rows, int wide>
+template <int rows, int columns>
 void sum_tile(const ImageSums& s, int64_t first) {
-  Tile<rows, wide> tile;
+  Tile<rows, columns> tile;
   float* const out = s.out + first * kLanes;
   if (s.start) tile.each([&](V & sum, int r, int) __attribute__((always_inline)) { sum = V(s.bias ? s.bias[r] : 0.0F); });
   else tile.each([&](V & sum, int r, int p) __attribute__((always_inline)) { sum = V::load(out + r * s.out_row + p * kLanes); });
-  const float* in[wide];
-  for (int p = 0; p < wide; ++p) in[p] = s.in + s.places[first + p];
+  const float* in[columns];
+  for (int p = 0; p < columns; ++p) in[p] = s.in + s.places[first + p];
   for (int64_t k = 0; k < s.terms; ++k) tile.add(s.weight + k * rows, in, s.taps[k]);
   tile.each([&](V & sum, int r, int p) __attribute__((always_inline)) { sum.store(out + r * s.out_row + p * kLanes); });
 }
 void sums(const ImageSums& s) {
-  each_tile(s.rows, s.count, [&](auto rows, auto wide, int64_t first) { sum_tile<rows, wide>(s, first); });
+  each_tile(s.rows, s.count, [&](auto rows, auto columns, int64_t first) { sum_tile<rows, columns>(s, first); });
 }
 
-template <int rows, int wide>
+template <int rows, int columns>
 void spread_tile(const ImageSpread& s, int64_t first) {
-  Tile<rows, wide> tile;
+  Tile<rows, columns> tile;
   tile.each([&](V & sum, int, int) __attribute__((always_inline)) { sum = V(0); });
-  const float* out[wide];
-  for (int p = 0; p < wide; ++p) out[p] = s.out + (first + p) * kLanes;
+  const float* out[columns];
+  for (int p = 0; p < columns; ++p) out[p] = s.out + (first + p) * kLanes;
   for (int64_t k = 0; k < s.terms; ++k) tile.add(s.weight + k * rows, out, k * s.out_row);
-  tile.each([&](V & sum, int r, int p) __attribute__((always_inline)) {  // one after another: two of them may be the same element
+  tile.each([&](V & sum, int r, int p) __attribute__((always_inline)) {  // one after another: several sums may go to the same element
     float* const to = s.in + s.places[first + p] + s.taps[r];
     (V::load(to) + sum).store(to);
   });
 }
 void spread(const ImageSpread& s) {
-  each_tile(s.rows, s.count, [&](auto rows, auto wide, int64_t first) { spread_tile<rows, wide>(s, first); });
+  each_tile(s.rows, s.count, [&](auto rows, auto columns, int64_t first) { spread_tile<rows, columns>(s, first); });
 }
 
-template <int rows, int wide>
+template <int rows, int columns>
 void product_tile(const ImageProducts& s, int64_t first) {
-  Tile<rows, wide> tile;
+  Tile<rows, columns> tile;
   tile.each([&](V & sum, int, int) __attribute__((always_inline)) { sum = V(0); });
-  const float* in[wide];
-  for (int k = 0; k < wide; ++k) in[k] = s.in + s.taps[first + k];
+  const float* in[columns];
+  for (int k = 0; k < columns; ++k) in[k] = s.in + s.taps[first + k];
   const float* out = s.out;
   for (int64_t p = 0; p < s.count; ++p, out += kLanes) {
-    V seen[wide];
-    for (int k = 0; k < wide; ++k) seen[k] = V::load(in[k] + s.places[p]);
+    V seen[columns];
+    for (int k = 0; k < columns; ++k) seen[k] = V::load(in[k] + s.places[p]);
     for (int r = 0; r < rows; ++r) {
       const V by = V::load(out + r * s.out_row);
-      for (int k = 0; k < wide; ++k) tile.sums[r][k] = fma(by, seen[k], tile.sums[r][k]);
+      for (int k = 0; k < columns; ++k) tile.sums[r][k] = fma(by, seen[k], tile.sums[r][k]);
     }
   }
   tile.each([&](V & sum, int r, int k) __attribute__((always_inline)) { s.sums[r * s.sums_row + first + k] += reduce_add(sum); });
 }
 void products(const ImageProducts& s) {
-  each_tile(s.rows, s.terms, [&](auto rows, auto wide, int64_t first) { product_tile<rows, wide>(s, first); });
+  each_tile(s.rows, s.terms, [&](auto rows, auto columns, int64_t first) { product_tile<rows, columns>(s, first); });
 }
 
 }  // namespace
