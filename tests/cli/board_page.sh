@@ -4,10 +4,7 @@
 mkdir -p empty
 call -- board empty --json
 case "$err" in *libcpp-httplib-dev*) echo "SKIPPED: the board was not built: apt-get install libcpp-httplib-dev"; exit 77 ;; esac
-command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || {
-  echo "SKIPPED: there is no Chromium to open the board with (apt-get install chromium)"
-  exit 77
-}
+. "$(dirname "$0")/../support/chromium.sh.inc"
 call TANDEM_VIRTUAL_GPUS=2x64MiB TANDEM_TRACE=trace.json TANDEM_LEDGER=log:ledger.txt -- train digits --gpus 2 --epochs 2 --net mlp --batch 100 --tensorboard --quiet --out one/a
 expect_status 0
 mv trace.json ledger.txt one/a/

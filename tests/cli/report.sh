@@ -4,10 +4,7 @@
 call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --gpus 2 --epochs 3 --quiet --out run
 expect_status 0
 [ -s run/report.html ] || fail "there is no report" "$(ls run)"
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
-  echo "SKIPPED: there is no Chromium to open the report with (apt-get install chromium)"
-  exit 77
-}
+. "$(dirname "$0")/../support/chromium.sh.inc"
 
 # dump FILE: the page as the browser has it once its scripts have run; what they complain of is in $complaints.
 dump() {

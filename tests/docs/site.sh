@@ -3,7 +3,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "SKIPPED: $1"; exit 77; }
 command -v doxygen > /dev/null && [ -d /usr/share/doxygen-awesome-css ] || skip "there is no Doxygen with its theme (apt-get install doxygen doxygen-awesome-css)"
-command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || skip "there is no Chromium (apt-get install chromium)"
+. "$here/../support/chromium.sh.inc"
 export PYTHONDONTWRITEBYTECODE=1
 "$here/../../docs/site/build" --missing "$1" site || { echo "the site was not built, or something has no comment"; exit 1; }
 timeout 300 python3 "$here/site.py" "$(pwd)/site/html"
