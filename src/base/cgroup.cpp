@@ -90,10 +90,12 @@ size_t cgroup_memory(const std::string& membership, const std::string& root) {
 
 double cgroup_quota(const std::string& root) { return cgroup_quota(membership_of_this_process(root), root + "/sys/fs/cgroup"); }
 
+size_t machine_memory() {
+  return static_cast<size_t>(std::max(0L, sysconf(_SC_PHYS_PAGES))) * static_cast<size_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
+}
+
 size_t usable_memory(const std::string& root) {
-  const auto machine =
-      static_cast<size_t>(std::max(0L, sysconf(_SC_PHYS_PAGES))) * static_cast<size_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
-  return tighter(machine, cgroup_memory(membership_of_this_process(root), root + "/sys/fs/cgroup"));
+  return tighter(machine_memory(), cgroup_memory(membership_of_this_process(root), root + "/sys/fs/cgroup"));
 }
 
 }  // namespace tandem::detail

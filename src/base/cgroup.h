@@ -14,6 +14,8 @@ namespace tandem::detail {
 
 /// The same of this process, as /proc and /sys below `root` have it.
 [[nodiscard]] double cgroup_quota(const std::string& root = "");
+/// The bytes of the machine's memory; 0 where the system does not say.
+[[nodiscard]] size_t machine_memory();
 /// The bytes of memory that this process may use: the machine's, or what its cgroups leave of it.
 [[nodiscard]] size_t usable_memory(const std::string& root = "");
 

@@ -11,6 +11,7 @@
 #include "base/cgroup.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/number_in.h"
 
 namespace tandem::detail {
 namespace {
@@ -36,10 +37,8 @@ int local_ranks(const char* variable) {
 
 int usable_cores() {
   if (const auto text = environment("TANDEM_NUM_THREADS")) {
-    int count = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), count);
-    if (error != std::errc() || end != text->data() + text->size() || count < 1)
-      fail("TANDEM_NUM_THREADS must be a whole number from 1 on, such as 4, not '", *text, "'");
+    const int count = number_in<int>(*text).value_or(0);
+    if (count < 1) fail("TANDEM_NUM_THREADS must be a whole number from 1 on, such as 4, not '", *text, "'");
     return count;
   }
   int cores = affinity_cores();

@@ -3,12 +3,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <chrono>
 #include <string>
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/number_in.h"
 #include "base/splitmix.h"
 
 namespace tandem::detail {
@@ -16,18 +16,11 @@ namespace {
 
 constexpr const char* kVariable = "TANDEM_SEED";
 
-std::optional<uint64_t> number_in(const std::string& text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// tandem launch and torchrun; mpirun of OpenMPI; its servers and MPICH's; srun. 0 where nothing started ranks.
 uint64_t rank_from_environment() {
   for (const char* const variable : {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
     if (const auto text = environment(variable))
-      if (const auto rank = number_in(*text)) return *rank;
+      if (const auto rank = number_in<uint64_t>(*text)) return *rank;
   return 0;
 }
 
@@ -36,7 +29,7 @@ uint64_t rank_from_environment() {
 std::optional<uint64_t> seed_from_environment() {
   const auto text = environment(kVariable);
   if (!text) return std::nullopt;
-  const auto seed = number_in(*text);
+  const auto seed = number_in<uint64_t>(*text);
   if (!seed) fail(kVariable, " must be a number from 0 to 18446744073709551615, not '", *text, "'");
   return split_seed(*seed, SeedOf::Rank, rank_from_environment());
 }

@@ -1,11 +1,11 @@
 #include "comm/launched.h"
 
 #include <atomic>
-#include <charconv>
 #include <memory>
 #include <mutex>
 
 #include "base/env.h"
+#include "base/number_in.h"
 #include "comm/api/world.h"
 #include "comm/control/rank_channel.h"
 #include "runtime/device.h"
@@ -18,10 +18,8 @@ constexpr size_t kMostRecorded = size_t{48} << 10;  // bytes of the recorder tha
 /// tandem launch and torchrun; mpirun of OpenMPI; srun; mpirun of MPICH.
 int local_rank() {
   for (const char* variable : {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"}) {
-    const auto text = environment(variable);
-    int value = -1;
-    if (text && std::from_chars(text->data(), text->data() + text->size(), value).ptr == text->data() + text->size() && value >= 0)
-      return value;
+    const int value = tandem::detail::number_in<int>(environment(variable).value_or("")).value_or(-1);
+    if (value >= 0) return value;
   }
   return -1;
 }

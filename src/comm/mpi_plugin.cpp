@@ -2,11 +2,11 @@
 
 #include <dlfcn.h>
 
-#include <charconv>
 #include <initializer_list>
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/number_in.h"
 #include "runtime/beside_library.h"
 
 namespace tandem::comm {
@@ -15,10 +15,8 @@ namespace {
 /// The first of these variables that is a whole number; -1 where none is. They are set by what starts ranks.
 int number_of(std::initializer_list<const char*> variables) {
   for (const char* variable : variables) {
-    const auto text = environment(variable);
-    int value = -1;
-    if (text && std::from_chars(text->data(), text->data() + text->size(), value).ptr == text->data() + text->size() && value >= 0)
-      return value;
+    const int value = tandem::detail::number_in<int>(environment(variable).value_or("")).value_or(-1);
+    if (value >= 0) return value;
   }
   return -1;
 }

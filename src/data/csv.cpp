@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/number_in.h"
 #include "io/file_kind.h"
 #include "io/gzip.h"
 #include "io/named.h"
@@ -238,10 +239,8 @@ class Values {
     if (column.words) return push(static_cast<double>(column.categories.emplace(field, column.categories.size()).first->second));
     if (whole_) {
       const std::string_view digits = std::string_view(field).substr(field.starts_with('+') ? 1 : 0);
-      int64_t number = 0;
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-      if (error == std::errc() && end == digits.data() + digits.size() && in_range(number)) {
-        whole_numbers_.push_back(number);
+      if (const auto number = detail::number_in<int64_t>(digits); number && in_range(*number)) {
+        whole_numbers_.push_back(*number);
         return;
       }
     }

@@ -1,8 +1,7 @@
 // Operations that make tensors out of sizes and numbers.
 #include "ops/creation.h"
 
-#include <unistd.h>
-
+#include "base/cgroup.h"
 #include "exported/call.h"
 #include "ops/random.h"
 
@@ -13,8 +12,8 @@ namespace {
 const Shape& possible(const Shape& sizes, const Options& options) {
   double bytes = static_cast<double>(size_of(options.dtype.value_or(kFloat32)));
   for (const int64_t size : sizes) bytes *= static_cast<double>(size);
-  static const double machine = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (bytes > machine) fail<OutOfMemoryError>("its result would have the sizes ", sizes, ", more than the machine's memory");
+  static const auto machine = static_cast<double>(tandem::detail::machine_memory());
+  if (machine > 0 && bytes > machine) fail<OutOfMemoryError>("its result would have the sizes ", sizes, ", more than the machine's memory");
   return sizes;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/number_in.h"
 #include "io/named.h"
 
 namespace tandem::io::detail {
@@ -190,11 +191,9 @@ PlainValue Unpickler::whole_number(const std::string& bytes) {
 
 PlainValue Unpickler::decimal(std::string digits) {
   if (!digits.empty() && digits.back() == 'L') digits.pop_back();  // as Python 2 wrote it
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size())
-    bad("has a whole number that is none, or too large: ", in_quotes(digits));
-  return value;
+  const auto value = tandem::detail::number_in<int64_t>(digits);
+  if (!value) bad("has a whole number that is none, or too large: ", in_quotes(digits));
+  return *value;
 }
 
 void Unpickler::step(uint8_t opcode) {

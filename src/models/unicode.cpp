@@ -16,17 +16,6 @@ bool contains(std::span<const uint32_t> ranges, uint32_t code) {
 
 Character character_at(std::string_view text, size_t at) { return utf8_character(text, at).value_or(Character{0xfffd, 1}); }
 
-void append_utf8(std::string& out, uint32_t code) {
-  const auto add = [&](uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) return add(code);
-  if (code < 0x800) add(0xc0 | code >> 6);
-  else if (code < 0x10000) add(0xe0 | code >> 12);
-  else add(0xf0 | code >> 18);
-  if (code >= 0x10000) add(0x80 | (code >> 12 & 0x3f));
-  if (code >= 0x800) add(0x80 | (code >> 6 & 0x3f));
-  add(0x80 | (code & 0x3f));
-}
-
 size_t unfinished_bytes(std::string_view text) {
   for (size_t back = 1; back <= std::min<size_t>(3, text.size()); ++back) {
     const auto byte = static_cast<uint8_t>(text[text.size() - back]);

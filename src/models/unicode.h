@@ -14,8 +14,6 @@ namespace tandem::models::unicode {
 using Character = Utf8Character;
 /// The character that begins at byte `at`, which is inside the text. A byte that begins none is one by itself, of kind Other.
 [[nodiscard]] Character character_at(std::string_view text, size_t at);
-/// Appends a code point as UTF-8.
-void append_utf8(std::string& out, uint32_t code);
 /// How many bytes at the end of `text` begin a character that is not complete.
 [[nodiscard]] size_t unfinished_bytes(std::string_view text);
 /// The text with U+FFFD in the place of each run of bytes that begins a character and does not finish it, and of each byte that begins

@@ -1,11 +1,10 @@
 #include "onnx/call.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "autograd/autograd.h"
+#include "base/cgroup.h"
 #include "io/named.h"
 #include "onnx/tensor_data.h"
 #include "ops/creation.h"
@@ -116,8 +115,8 @@ Call::Call(Run& run, const Node& node) : run_(run), node_(node) {
 Options Call::place(const Shape& sizes, DType dtype) {
   const auto count = element_count({sizes.data(), sizes.size()});
   if (!count || sizes.size() > static_cast<size_t>(kMaxDims)) fail("its result would have the sizes ", sizes, ", which no tensor can have");
-  static const double machine = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (static_cast<double>(*count) * static_cast<double>(size_of(dtype)) > machine)
+  static const auto machine = static_cast<double>(tandem::detail::machine_memory());
+  if (machine > 0 && static_cast<double>(*count) * static_cast<double>(size_of(dtype)) > machine)
     fail<OutOfMemoryError>("its result would have the sizes ", sizes, ", more than the machine's memory");
   if (on_host_ && *count > kMostOnHost) {
     on_host_ = false;

@@ -1,11 +1,11 @@
 #include "onnx/tensor_data.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/number_in.h"
 #include "io/file.h"
 #include "io/named.h"
 #include "ops/creation.h"
@@ -16,11 +16,9 @@ namespace {
 constexpr int64_t kMostElements = int64_t{1} << 48;
 
 uint64_t number_of(const std::string& text, const char* what) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number > INT64_MAX)
-    fail("its ", what, " in the other file is ", io::in_quotes(text), ", no number");
-  return number;
+  const auto number = tandem::detail::number_in<uint64_t>(text);
+  if (!number || *number > INT64_MAX) fail("its ", what, " in the other file is ", io::in_quotes(text), ", no number");
+  return *number;
 }
 
 /// Bytes of another file.

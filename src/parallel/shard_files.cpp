@@ -1,12 +1,12 @@
 #include "parallel/shard_files.h"
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/number_in.h"
 #include "io/file.h"
 #include "parallel/flat_ranges.h"
 
@@ -36,8 +36,8 @@ std::vector<std::string> fields_of(const std::string& line) {
 }
 
 bool parse(const std::string& text, int64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number >= 0;
+  number = tandem::detail::number_in<int64_t>(text).value_or(-1);
+  return number >= 0;
 }
 
 /// Bytes as a tensor, so that ranks can hand them around.

@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 
@@ -18,6 +17,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/number_in.h"
 #include "base/thread.h"
 #include "runtime/allocators.h"
 #include "runtime/driver.h"
@@ -52,8 +52,9 @@ std::string group_of_this_process() {
 
 template <class Number>
 bool read(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
+  const auto found = tandem::detail::number_in<Number>(text);
+  number = found.value_or(Number{});
+  return found.has_value();
 }
 
 std::vector<std::string_view> split(std::string_view text, char at) {

@@ -1,7 +1,6 @@
 // Options' values, checked: CLI11's own let "nan" pass and name their bounds in forty digits. The program that a command is to run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/number_in.h"
 #include "tools/command.h"
 #include "tools/did_you_mean.h"
 
@@ -17,10 +17,7 @@ namespace tandem::tools {
 CLI::Validator whole_number_from(int64_t least, int64_t most) {
   return CLI::Validator(
       [least, most](std::string& text) {
-        int64_t number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        const bool valid = error == std::errc() && end == text.data() + text.size() && number >= least && number <= most;
-        if (valid) return std::string();
+        if (const auto number = detail::number_in<int64_t>(text); number && *number >= least && *number <= most) return std::string();
         return str("must be a whole number from ", least, most == INT64_MAX ? " on" : str(" to ", most), ", not ", text);
       },
       "");

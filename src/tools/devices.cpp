@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cgroup.h"
 #include "base/env.h"
 #include "base/format.h"
 #include "base/json_text.h"
@@ -64,11 +65,6 @@ std::optional<int> gpu_clock(int device) {
   } catch (const Error&) {
     return {};
   }
-}
-
-size_t host_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && bytes > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(bytes) : 0;
 }
 
 std::string gib(size_t bytes) {
@@ -128,7 +124,7 @@ ordered_json describe() {
   ordered_json devices = ordered_json::array();
   devices.push_back({{"device", "cpu"},
                      {"name", cpu_name()},
-                     {"total_memory", host_memory()},
+                     {"total_memory", detail::machine_memory()},
                      {"free_memory", free_host_memory()},
                      {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
                      {"threads", get_num_threads()},
@@ -206,7 +202,7 @@ int print_devices(bool json, bool measured) {
   std::vector<Row> rows = {{"device", "memory", "free", "compute", "clock", "kind", "peers", "name"}};
   const auto count = [](int64_t number, const char* what) { return str(number, " ", what, number == 1 ? "" : "s"); };
   const auto clock = [](int mhz) { return mhz > 0 ? str(mhz, " MHz") : "-"; };
-  rows.push_back({"cpu", gib(host_memory()), gib(free_host_memory()),
+  rows.push_back({"cpu", gib(detail::machine_memory()), gib(free_host_memory()),
                   str(count(get_num_threads(), "thread"), " of ", count(sysconf(_SC_NPROCESSORS_ONLN), "core")), clock(cpu_clock()),
                   instruction_set(), "-", cpu_name()});
   for (int device = 0; device < cuda::device_count(); ++device) {

@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <system_error>
 #include <thread>
 
 #include "base/error.h"
+#include "base/number_in.h"
 
 namespace tandem::comm::control {
 namespace {
@@ -59,8 +59,7 @@ Address parse_address(const std::string& text, const char* what) {
   in_addr ignored{};
   if (colon != std::string::npos) {
     address.ip = text.substr(0, colon);
-    const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), address.port);
-    if (error != std::errc() || end != text.data() + text.size()) address.port = 0;
+    address.port = tandem::detail::number_in<int>(std::string_view(text).substr(colon + 1)).value_or(0);
   }
   if (address.port < 1 || address.port > 65535 || inet_pton(AF_INET, address.ip.c_str(), &ignored) != 1)
     fail(what, " must be an address and a port, such as 10.0.0.1:4000, not '", text, "'");

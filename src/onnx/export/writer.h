@@ -80,7 +80,6 @@ class Writer {
  private:
   [[nodiscard]] std::optional<Elements> elements(const std::array<const kernels::View*, kTraces>& views);
   int region_of(const std::array<const void*, kTraces>& addresses, Size& first);
-  int known_region(const std::array<int, kTraces>& numbers);
   /// Puts the module's tensors into memory that is theirs, before its first use.
   void prepare(const Elements& elements);
   /// The bytes of memory whose numbers are known: what the host wrote, and tensors that were there before. Empty for others.

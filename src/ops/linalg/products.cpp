@@ -245,35 +245,19 @@ Tensor Tensor::outer(const Tensor& other, Site site) const { return tandem::oute
 Tensor Tensor::kron(const Tensor& other, Site site) const { return tandem::kron(*this, other, site); }
 Tensor Tensor::cross(const Tensor& other, std::optional<int64_t> dim, Site site) const { return tandem::cross(*this, other, dim, site); }
 
-Tensor Tensor::addmm(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return tandem::addmm(*this, a, b, beta, alpha, site);
-}
-const Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return take_over("addmm_", *this, addmm(a, b, beta, alpha, site), site);
-}
-Tensor Tensor::addmv(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return tandem::addmv(*this, a, b, beta, alpha, site);
-}
-const Tensor& Tensor::addmv_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return take_over("addmv_", *this, addmv(a, b, beta, alpha, site), site);
-}
-Tensor Tensor::addr(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return tandem::addr(*this, a, b, beta, alpha, site);
-}
-const Tensor& Tensor::addr_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return take_over("addr_", *this, addr(a, b, beta, alpha, site), site);
-}
-Tensor Tensor::addbmm(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return tandem::addbmm(*this, a, b, beta, alpha, site);
-}
-const Tensor& Tensor::addbmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return take_over("addbmm_", *this, addbmm(a, b, beta, alpha, site), site);
-}
-Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return tandem::baddbmm(*this, a, b, beta, alpha, site);
-}
-const Tensor& Tensor::baddbmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {
-  return take_over("baddbmm_", *this, baddbmm(a, b, beta, alpha, site), site);
-}
+// A sum with a product, and the same in place.
+#define TD_SUM(name)                                                                                                          \
+  Tensor Tensor::name(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const {           \
+    return tandem::name(*this, a, b, beta, alpha, site);                                                                      \
+  }                                                                                                                           \
+  const Tensor& Tensor::name##_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) const { \
+    return take_over(#name "_", *this, name(a, b, beta, alpha, site), site);                                                  \
+  }
+TD_SUM(addmm)
+TD_SUM(addmv)
+TD_SUM(addr)
+TD_SUM(addbmm)
+TD_SUM(baddbmm)
+#undef TD_SUM
 
 }  // namespace tandem

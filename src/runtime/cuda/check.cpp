@@ -2,9 +2,8 @@
 
 #include <dlfcn.h>
 
-#include <charconv>
-
 #include "base/env.h"
+#include "base/number_in.h"
 
 namespace tandem::runtime::cuda_gpu {
 
@@ -12,10 +11,8 @@ int devices_per_gpu() {
   static const int number = [] {
     constexpr const char* variable = "TANDEM_CUDA_DEVICES_PER_GPU";
     const std::string text = environment(variable).value_or("1");
-    int parsed = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-    if (error != std::errc() || end != text.data() + text.size() || parsed < 1 || parsed > 8)
-      fail(variable, " is '", text, "': expected a number from 1 to 8");
+    const int parsed = detail::number_in<int>(text).value_or(0);
+    if (parsed < 1 || parsed > 8) fail(variable, " is '", text, "': expected a number from 1 to 8");
     return parsed;
   }();
   return number;

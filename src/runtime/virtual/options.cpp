@@ -8,6 +8,7 @@
 
 #include "base/cgroup.h"
 #include "base/error.h"
+#include "base/number_in.h"
 #include "runtime/stream_record.h"
 
 namespace tandem::runtime::virtual_gpu {
@@ -36,10 +37,9 @@ struct Parser {
 
   template <class T>
   T integer(std::string_view text, std::string_view why) const {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size()) wrong(text, why);
-    return value;
+    const auto value = tandem::detail::number_in<T>(text);
+    if (!value) wrong(text, why);
+    return *value;
   }
 
   // A decimal number directly followed by one of the units.

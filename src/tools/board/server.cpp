@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "base/number_in.h"
 #include "io/event_reader.h"
 #include "observe/smi/smi.h"
 #include "tools/board/assets.h"
@@ -59,19 +59,12 @@ bool same(std::string_view a, std::string_view b) {
   return differences == 0;
 }
 
-template <class T = int>
-std::optional<T> number_in(std::string_view text) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 std::vector<int> runs_in(const Request& request) {
   std::vector<int> runs;
   const std::string list = request.get_param_value("runs");
   for (size_t begin = 0; begin < list.size() && runs.size() < kMostRunsAsked;) {
     const size_t end = std::min(list.find(',', begin), list.size());
-    if (const auto number = number_in(std::string_view(list).substr(begin, end - begin))) runs.push_back(*number);
+    if (const auto number = detail::number_in<int>(std::string_view(list).substr(begin, end - begin))) runs.push_back(*number);
     begin = end + 1;
   }
   return runs;
@@ -168,12 +161,12 @@ struct Server::State {
   void answer(const Request& request, Response& response) const {
     const std::string what = request.path.substr(token.size() + 2);
     const std::string tag = request.get_param_value("tag");
-    const auto number_of = [&](const char* name) { return number_in<int64_t>(request.get_param_value(name)); };
+    const auto number_of = [&](const char* name) { return detail::number_in<int64_t>(request.get_param_value(name)); };
     const int run = static_cast<int>(number_of("run").value_or(-1));
     if (const Asset* const file = asset(what)) {
       send(response, std::string(file->text), std::string(file->type));
     } else if (what == "state") {
-      json(response, store.state(number_in<uint64_t>(request.get_param_value("since")).value_or(0)));
+      json(response, store.state(detail::number_in<uint64_t>(request.get_param_value("since")).value_or(0)));
     } else if (what == "curves") {
       const auto points = static_cast<size_t>(std::clamp<int64_t>(number_of("points").value_or(400), 4, kMostPoints));
       const int64_t from = number_of("from").value_or(std::numeric_limits<int64_t>::min());

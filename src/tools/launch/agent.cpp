@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <iostream>
@@ -15,6 +14,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/number_in.h"
 #include "comm/control/link.h"
 #include "runtime/device.h"
 #include "tools/launch/child.h"
@@ -35,10 +35,8 @@ constexpr auto kLateOutput = std::chrono::milliseconds(500);
 int number_from(const char* variable, int otherwise) {
   const auto text = environment(variable);
   if (!text) return otherwise;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end != text->data() + text->size() || value < 0)
-    fail("[launch] ", variable, " must be a whole number from 0 on, not '", *text, "'");
+  const int value = detail::number_in<int>(*text).value_or(-1);
+  if (value < 0) fail("[launch] ", variable, " must be a whole number from 0 on, not '", *text, "'");
   return value;
 }
 

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/number_in.h"
 #include "comm/control/link.h"
 #include "tools/launch/agent.h"
 #include "tools/launch/job.h"
@@ -82,11 +82,8 @@ Hosts read_hosts(const std::string& file) {
     while (words >> word) {
       if (!word.starts_with("slots=") && !word.starts_with("max_slots=") && !word.starts_with("max-slots="))
         throw UsageError(str("launch: ", file, ":", number, ": '", word, "' is not understood; a line is a host's name and slots=N"));
-      int value = 0;
-      const char* begin = word.data() + word.find('=') + 1;
-      const auto [end, error] = std::from_chars(begin, word.data() + word.size(), value);
-      if (error != std::errc() || end != word.data() + word.size() || value < 1)
-        throw UsageError(str("launch: ", file, ":", number, ": '", word, "' needs a whole number from 1 on"));
+      const int value = detail::number_in<int>(std::string_view(word).substr(word.find('=') + 1)).value_or(0);
+      if (value < 1) throw UsageError(str("launch: ", file, ":", number, ": '", word, "' needs a whole number from 1 on"));
       if (word.starts_with("slots=")) slots = value;
     }
     hosts.names.push_back(name);
