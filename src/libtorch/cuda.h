@@ -22,21 +22,10 @@ void manual_seed(uint64_t seed);
 
 namespace cuda {
 
-using tandem::cuda::current_device;
-using tandem::cuda::current_stream;
-using tandem::cuda::default_stream;
-using tandem::cuda::DeviceGuard;
-using tandem::cuda::empty_cache;
-using tandem::cuda::Event;
-using tandem::cuda::get_device_name;
-using tandem::cuda::get_device_properties;
-using tandem::cuda::is_available;
-using tandem::cuda::max_memory_allocated;
-using tandem::cuda::memory_allocated;
-using tandem::cuda::memory_reserved;
-using tandem::cuda::set_device;
-using tandem::cuda::Stream;
-using tandem::cuda::StreamGuard;
+using tandem::cuda::current_device, tandem::cuda::current_stream, tandem::cuda::default_stream, tandem::cuda::DeviceGuard,
+    tandem::cuda::empty_cache, tandem::cuda::Event, tandem::cuda::get_device_name, tandem::cuda::get_device_properties,
+    tandem::cuda::is_available, tandem::cuda::max_memory_allocated, tandem::cuda::memory_allocated, tandem::cuda::memory_reserved,
+    tandem::cuda::set_device, tandem::cuda::Stream, tandem::cuda::StreamGuard;
 /// libtorch's name of a guard that names a GPU.
 using CUDAGuard = tandem::cuda::DeviceGuard;
 using CUDAStreamGuard = tandem::cuda::StreamGuard;

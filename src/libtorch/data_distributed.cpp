@@ -3,23 +3,19 @@
 #include <algorithm>
 #include <random>
 
-namespace torch::data::samplers::detail {
+namespace torch::data::samplers {
 
-std::optional<std::vector<size_t>> PartSampler::next(size_t batch_size) {
+std::optional<std::vector<size_t>> detail::PartSampler::next(size_t batch_size) {
   if (at_ >= end_) return std::nullopt;
   std::vector<size_t> indices(std::min(batch_size, end_ - at_));
   for (size_t& index : indices) index = at(at_++);
   return indices;
 }
 
-void PartSampler::begin() {
+void detail::PartSampler::begin() {
   at_ = rank_ * local_sample_count();
   end_ = at_ + local_sample_count();
 }
-
-}  // namespace torch::data::samplers::detail
-
-namespace torch::data::samplers {
 
 DistributedRandomSampler::DistributedRandomSampler(size_t size, size_t num_replicas, size_t rank, bool allow_duplicates)
     : PartSampler(size, num_replicas, rank, allow_duplicates) {

@@ -6,21 +6,17 @@
 #include "ops/creation.h"
 #include "ops/random.h"
 
-namespace torch::data::samplers::detail {
+namespace torch::data::samplers {
 
-void write_number(serialize::OutputArchive& archive, const char* key, size_t number) {
+void detail::write_number(serialize::OutputArchive& archive, const char* key, size_t number) {
   archive.write(key, tandem::tensor(static_cast<int64_t>(number), tandem::kInt64, tandem::Site::none()), /*is_buffer=*/true);
 }
 
-size_t read_number(serialize::InputArchive& archive, const char* key) {
+size_t detail::read_number(serialize::InputArchive& archive, const char* key) {
   tandem::Tensor number;
   archive.read(key, number, /*is_buffer=*/true, torch::detail::statement());
   return static_cast<size_t>(number.item<int64_t>(tandem::Site::none()));
 }
-
-}  // namespace torch::data::samplers::detail
-
-namespace torch::data::samplers {
 
 void SequentialSampler::reset(std::optional<size_t> new_size) {
   size_ = new_size.value_or(size_);

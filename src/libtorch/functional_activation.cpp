@@ -10,45 +10,27 @@
 
 namespace torch::nn::functional {
 
-Tensor relu(const Tensor& input, const ReLUFuncOptions& options, Site site) {
-  return options.inplace() ? tandem::relu_(input, site) : tandem::relu({input, site}, site);
-}
+// tandem::name(input, …), or tandem::name_ where the options say in place; the arguments between input and site follow.
+#define TANDEM_IN_PLACE(name, Options, ...)                                                  \
+  Tensor name(const Tensor& input, const Options& options, Site site) {                      \
+    return options.inplace() ? tandem::name##_(input, __VA_ARGS__ __VA_OPT__(, ) site)       \
+                             : tandem::name({input, site}, __VA_ARGS__ __VA_OPT__(, ) site); \
+  }
 
-Tensor relu6(const Tensor& input, const ReLU6FuncOptions& options, Site site) {
-  return options.inplace() ? tandem::relu6_(input, site) : tandem::relu6({input, site}, site);
-}
-
-Tensor selu(const Tensor& input, const SELUFuncOptions& options, Site site) {
-  return options.inplace() ? tandem::selu_(input, site) : tandem::selu({input, site}, site);
-}
-
-Tensor elu(const Tensor& input, const ELUFuncOptions& options, Site site) {
-  return options.inplace() ? tandem::elu_(input, options.alpha(), site) : tandem::elu({input, site}, options.alpha(), site);
-}
-
-Tensor celu(const Tensor& input, const CELUFuncOptions& options, Site site) {
-  return options.inplace() ? tandem::celu_(input, options.alpha(), site) : tandem::celu({input, site}, options.alpha(), site);
-}
-
-Tensor leaky_relu(const Tensor& input, const LeakyReLUFuncOptions& options, Site site) {
-  const double slope = options.negative_slope();
-  return options.inplace() ? tandem::leaky_relu_(input, slope, site) : tandem::leaky_relu({input, site}, slope, site);
-}
-
-Tensor hardtanh(const Tensor& input, const HardtanhFuncOptions& options, Site site) {
-  const double min = options.min_val(), max = options.max_val();
-  return options.inplace() ? tandem::hardtanh_(input, min, max, site) : tandem::hardtanh({input, site}, min, max, site);
-}
+TANDEM_IN_PLACE(relu, ReLUFuncOptions)
+TANDEM_IN_PLACE(relu6, ReLU6FuncOptions)
+TANDEM_IN_PLACE(selu, SELUFuncOptions)
+TANDEM_IN_PLACE(elu, ELUFuncOptions, options.alpha())
+TANDEM_IN_PLACE(celu, CELUFuncOptions, options.alpha())
+TANDEM_IN_PLACE(leaky_relu, LeakyReLUFuncOptions, options.negative_slope())
+TANDEM_IN_PLACE(hardtanh, HardtanhFuncOptions, options.min_val(), options.max_val())
+TANDEM_IN_PLACE(threshold, ThresholdFuncOptions, options.threshold(), options.value())
+#undef TANDEM_IN_PLACE
 
 Tensor rrelu(const Tensor& input, const RReLUFuncOptions& options, Site site) {
   const double lower = options.lower(), upper = options.upper();
   return options.inplace() ? tandem::rrelu_(input, lower, upper, options.training(), site)
                            : tandem::rrelu(input, lower, upper, options.training(), site);
-}
-
-Tensor threshold(const Tensor& input, const ThresholdFuncOptions& options, Site site) {
-  const double limit = options.threshold(), value = options.value();
-  return options.inplace() ? tandem::threshold_(input, limit, value, site) : tandem::threshold({input, site}, limit, value, site);
 }
 
 Tensor gelu(const Tensor& input, const GELUFuncOptions& options, Site site) {
@@ -97,15 +79,11 @@ Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& opti
   return tandem::gumbel_softmax(logits, options.tau(), options.hard(), options.dim(), site);
 }
 
-}  // namespace torch::nn::functional
-
-namespace torch::nn::functional::detail {
-
-Tensor into(const Tensor& input, bool inplace, const Tensor& result, Site site) {
+Tensor detail::into(const Tensor& input, bool inplace, const Tensor& result, Site site) {
   return inplace ? input.copy_(result, false, site) : result;
 }
 
-Tensor drop_channels(const char* op, int64_t batched, const Tensor& input, const DropoutFuncOptions& options, Site site) {
+Tensor detail::drop_channels(const char* op, int64_t batched, const Tensor& input, const DropoutFuncOptions& options, Site site) {
   if (!(options.p() >= 0 && options.p() <= 1))
     tandem::fail("[", op, "] dropout probability has to be between 0 and 1, but got ", options.p());
   if (input.dim(site) == batched)
@@ -113,10 +91,6 @@ Tensor drop_channels(const char* op, int64_t batched, const Tensor& input, const
   const Tensor result = tandem::feature_dropout(input.unsqueeze(0, site), options.p(), options.training(), site);
   return into(input, options.inplace(), result.squeeze(0, site), site);
 }
-
-}  // namespace torch::nn::functional::detail
-
-namespace torch::nn::functional {
 
 Tensor dropout(const Tensor& input, const DropoutFuncOptions& options, Site site) {
   return options.inplace() ? tandem::dropout_(input, options.p(), options.training(), site)

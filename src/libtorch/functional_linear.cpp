@@ -15,20 +15,22 @@
 namespace torch::nn::functional {
 namespace {
 
+using nn::detail::shape_of;
+
 template <size_t D>
 tandem::ConvOptions conv_options(const ConvFuncOptions<D>& options) {
-  return {.stride = nn::detail::shape_of(options.stride()),
+  return {.stride = shape_of(options.stride()),
           .padding = nn::detail::conv_padding_of<D>(options.padding()),
-          .dilation = nn::detail::shape_of(options.dilation()),
+          .dilation = shape_of(options.dilation()),
           .groups = options.groups()};
 }
 template <size_t D>
 tandem::ConvTransposeOptions conv_transpose_options(const ConvTransposeFuncOptions<D>& options) {
-  return {.stride = nn::detail::shape_of(options.stride()),
-          .padding = nn::detail::shape_of(options.padding()),
-          .output_padding = nn::detail::shape_of(options.output_padding()),
+  return {.stride = shape_of(options.stride()),
+          .padding = shape_of(options.padding()),
+          .output_padding = shape_of(options.output_padding()),
           .groups = options.groups(),
-          .dilation = nn::detail::shape_of(options.dilation())};
+          .dilation = shape_of(options.dilation())};
 }
 
 }  // namespace
@@ -41,39 +43,26 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
   return tandem::bilinear(input1, input2, weight, bias, site);
 }
 
-Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options, Site site) {
-  return tandem::conv1d(input, weight, options.bias(), conv_options(options), site);
-}
+#define TANDEM_CONVOLUTIONS(D)                                                                                                       \
+  Tensor conv##D##d(const Tensor& input, const Tensor& weight, const Conv##D##dFuncOptions& options, Site site) {                    \
+    return tandem::conv##D##d(input, weight, options.bias(), conv_options(options), site);                                           \
+  }                                                                                                                                  \
+  Tensor conv_transpose##D##d(const Tensor& input, const Tensor& weight, const ConvTranspose##D##dFuncOptions& options, Site site) { \
+    return tandem::conv_transpose##D##d(input, weight, options.bias(), conv_transpose_options(options), site);                       \
+  }
 
-Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFuncOptions& options, Site site) {
-  return tandem::conv2d(input, weight, options.bias(), conv_options(options), site);
-}
-
-Tensor conv3d(const Tensor& input, const Tensor& weight, const Conv3dFuncOptions& options, Site site) {
-  return tandem::conv3d(input, weight, options.bias(), conv_options(options), site);
-}
-
-Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const ConvTranspose1dFuncOptions& options, Site site) {
-  return tandem::conv_transpose1d(input, weight, options.bias(), conv_transpose_options(options), site);
-}
-
-Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const ConvTranspose2dFuncOptions& options, Site site) {
-  return tandem::conv_transpose2d(input, weight, options.bias(), conv_transpose_options(options), site);
-}
-
-Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const ConvTranspose3dFuncOptions& options, Site site) {
-  return tandem::conv_transpose3d(input, weight, options.bias(), conv_transpose_options(options), site);
-}
+TANDEM_CONVOLUTIONS(1)
+TANDEM_CONVOLUTIONS(2)
+TANDEM_CONVOLUTIONS(3)
+#undef TANDEM_CONVOLUTIONS
 
 Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options, Site site) {
-  using nn::detail::shape_of;
   return tandem::unfold(
       input, shape_of(options.kernel_size()),
       {.dilation = shape_of(options.dilation()), .padding = shape_of(options.padding()), .stride = shape_of(options.stride())}, site);
 }
 
 Tensor fold(const Tensor& input, const FoldFuncOptions& options, Site site) {
-  using nn::detail::shape_of;
   return tandem::fold(
       input, shape_of(options.output_size()), shape_of(options.kernel_size()),
       {.dilation = shape_of(options.dilation()), .padding = shape_of(options.padding()), .stride = shape_of(options.stride())}, site);

@@ -1,21 +1,17 @@
 #include "libtorch/functions_layers.h"
 
-namespace torch::detail {
+namespace torch {
 
-tandem::PerDim per_dim(const IntArrayRef& given, int64_t otherwise) {
+tandem::PerDim detail::per_dim(const IntArrayRef& given, int64_t otherwise) {
   return given.empty() ? tandem::PerDim(otherwise) : tandem::PerDim(static_cast<const tandem::Shape&>(given));
 }
 
-tandem::PerDim per_dim(const IntArrayRef& given) { return static_cast<const tandem::Shape&>(given); }
+tandem::PerDim detail::per_dim(const IntArrayRef& given) { return static_cast<const tandem::Shape&>(given); }
 
-tandem::Shape shape_or_zero(const IntArrayRef& given) {
+tandem::Shape detail::shape_or_zero(const IntArrayRef& given) {
   if (given.empty()) return 0;
   return given;
 }
-
-}  // namespace torch::detail
-
-namespace torch {
 
 #define TANDEM_POOL(name, Result)                                                                                         \
   Result name(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride, const IntArrayRef& padding, \

@@ -1,23 +1,19 @@
 #include "libtorch/functions_linalg.h"
 
-namespace torch::linalg {
+namespace torch {
 
-Tensor pinv(const Tensor& A, double rcond, bool hermitian, Site site) {
+Tensor linalg::pinv(const Tensor& A, double rcond, bool hermitian, Site site) {
   return tandem::linalg::pinv(A, {.rtol = tandem::Operand(rcond), .hermitian = hermitian}, site);
 }
 
-Tensor matrix_rank(const Tensor& A, double tol, bool hermitian, Site site) {
+Tensor linalg::matrix_rank(const Tensor& A, double tol, bool hermitian, Site site) {
   return tandem::linalg::matrix_rank(A, {.atol = tandem::Operand(tol), .rtol = tandem::Operand(0.0), .hermitian = hermitian}, site);
 }
 
-Tensor linalg_norm(const Tensor& x, const std::optional<Scalar>& ord, IntArrayRef dims, bool keepdim, std::optional<ScalarType> dtype,
-                   Site site) {
+Tensor linalg::linalg_norm(const Tensor& x, const std::optional<Scalar>& ord, IntArrayRef dims, bool keepdim,
+                           std::optional<ScalarType> dtype, Site site) {
   return tandem::linalg::norm(x, ord ? std::optional(ord->to<double>()) : std::nullopt, dims, keepdim, dtype, site);
 }
-
-}  // namespace torch::linalg
-
-namespace torch {
 
 Tensor linalg_det(const Tensor& A, Site site) { return tandem::linalg::det(A, site); }
 

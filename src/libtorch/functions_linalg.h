@@ -12,28 +12,11 @@ namespace torch {
 using tandem::Site;
 
 namespace linalg {
-using tandem::linalg::cholesky;
-using tandem::linalg::cross;
-using tandem::linalg::det;
-using tandem::linalg::diagonal;
-using tandem::linalg::eigh;
-using tandem::linalg::eigvalsh;
-using tandem::linalg::inv;
-using tandem::linalg::lstsq;
-using tandem::linalg::matrix_norm;
-using tandem::linalg::matrix_power;
-using tandem::linalg::matrix_rank;
-using tandem::linalg::multi_dot;
-using tandem::linalg::norm;
-using tandem::linalg::pinv;
-using tandem::linalg::qr;
-using tandem::linalg::slogdet;
-using tandem::linalg::solve;
-using tandem::linalg::solve_triangular;
-using tandem::linalg::svd;
-using tandem::linalg::svdvals;
-using tandem::linalg::vecdot;
-using tandem::linalg::vector_norm;
+using tandem::linalg::cholesky, tandem::linalg::cross, tandem::linalg::det, tandem::linalg::diagonal, tandem::linalg::eigh,
+    tandem::linalg::eigvalsh, tandem::linalg::inv, tandem::linalg::lstsq, tandem::linalg::matrix_norm, tandem::linalg::matrix_power,
+    tandem::linalg::matrix_rank, tandem::linalg::multi_dot, tandem::linalg::norm, tandem::linalg::pinv, tandem::linalg::qr,
+    tandem::linalg::slogdet, tandem::linalg::solve, tandem::linalg::solve_triangular, tandem::linalg::svd, tandem::linalg::svdvals,
+    tandem::linalg::vecdot, tandem::linalg::vector_norm;
 
 /// Singular values below rcond times the largest count as 0.
 [[nodiscard]] Tensor pinv(const Tensor& A, double rcond, bool hermitian = false, Site site = Site::here());

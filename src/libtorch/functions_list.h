@@ -36,455 +36,129 @@
 namespace torch {
 
 // ops/activation.h
-using tandem::celu;
-using tandem::celu_;
-using tandem::elu_;
-using tandem::gelu;
-using tandem::glu;
-using tandem::hardshrink;
-using tandem::hardtanh;
-using tandem::hardtanh_;
-using tandem::leaky_relu;
-using tandem::leaky_relu_;
-using tandem::prelu;
-using tandem::rrelu;
-using tandem::rrelu_;
-using tandem::softplus;
-using tandem::softshrink;
-using tandem::threshold;
-using tandem::threshold_;
+using tandem::celu, tandem::celu_, tandem::elu_, tandem::gelu, tandem::glu, tandem::hardshrink, tandem::hardtanh, tandem::hardtanh_,
+    tandem::leaky_relu, tandem::leaky_relu_, tandem::prelu, tandem::rrelu, tandem::rrelu_, tandem::softplus, tandem::softshrink,
+    tandem::threshold, tandem::threshold_;
 
 // ops/arithmetic.h
-using tandem::add;
-using tandem::addcdiv;
-using tandem::addcmul;
-using tandem::clamp;
-using tandem::clamp_max;
-using tandem::clamp_min;
-using tandem::div;
-using tandem::float_power;
-using tandem::isclose;
-using tandem::lerp;
-using tandem::logit;
-using tandem::nan_to_num;
-using tandem::polygamma;
-using tandem::positive;
-using tandem::round;
-using tandem::rsub;
-using tandem::sub;
-using tandem::true_divide;
-using tandem::where;
+using tandem::add, tandem::addcdiv, tandem::addcmul, tandem::clamp, tandem::clamp_max, tandem::clamp_min, tandem::div, tandem::float_power,
+    tandem::isclose, tandem::lerp, tandem::logit, tandem::nan_to_num, tandem::polygamma, tandem::positive, tandem::round, tandem::rsub,
+    tandem::sub, tandem::true_divide, tandem::where;
 
 // ops/attention.h
 using tandem::scaled_dot_product_attention;
 
 // ops/convolution.h
-using tandem::conv1d;
-using tandem::conv2d;
-using tandem::conv3d;
-using tandem::conv_transpose1d;
-using tandem::conv_transpose2d;
-using tandem::conv_transpose3d;
+using tandem::conv1d, tandem::conv2d, tandem::conv3d, tandem::conv_transpose1d, tandem::conv_transpose2d, tandem::conv_transpose3d;
 
 // ops/counting.h
-using tandem::bincount;
-using tandem::histc;
-using tandem::one_hot;
-using tandem::unique_consecutive;
+using tandem::bincount, tandem::histc, tandem::one_hot, tandem::unique_consecutive;
 
 // ops/creation.h
-using tandem::arange;
-using tandem::empty;
-using tandem::empty_like;
-using tandem::eye;
-using tandem::fill;
-using tandem::from_blob;
-using tandem::full;
-using tandem::full_like;
-using tandem::linspace;
-using tandem::logspace;
-using tandem::ones;
-using tandem::ones_like;
-using tandem::tensor;
-using tandem::tril_indices;
-using tandem::triu_indices;
-using tandem::zeros;
-using tandem::zeros_like;
+using tandem::arange, tandem::empty, tandem::empty_like, tandem::eye, tandem::fill, tandem::from_blob, tandem::full, tandem::full_like,
+    tandem::linspace, tandem::logspace, tandem::ones, tandem::ones_like, tandem::tensor, tandem::tril_indices, tandem::triu_indices,
+    tandem::zeros, tandem::zeros_like;
 
 // ops/distance.h
-using tandem::cosine_similarity;
-using tandem::pairwise_distance;
+using tandem::cosine_similarity, tandem::pairwise_distance;
 
 // ops/dropout.h
-using tandem::alpha_dropout;
-using tandem::feature_alpha_dropout;
-using tandem::feature_dropout;
+using tandem::alpha_dropout, tandem::feature_alpha_dropout, tandem::feature_dropout;
 
 // ops/grid_sample.h
-using tandem::grid_sampler_2d;
-using tandem::grid_sampler_3d;
+using tandem::grid_sampler_2d, tandem::grid_sampler_3d;
 
 // ops/indexing.h
-using tandem::argwhere;
-using tandem::index_put;
-using tandem::index_select;
-using tandem::masked_fill;
-using tandem::masked_scatter;
-using tandem::masked_select;
-using tandem::nonzero;
-using tandem::put;
-using tandem::take;
-using tandem::tril;
-using tandem::triu;
-using tandem::where;
+using tandem::argwhere, tandem::index_put, tandem::index_select, tandem::masked_fill, tandem::masked_scatter, tandem::masked_select,
+    tandem::nonzero, tandem::put, tandem::take, tandem::tril, tandem::triu, tandem::where;
 
 // ops/interpolate.h
-using tandem::channel_shuffle;
-using tandem::pixel_shuffle;
-using tandem::pixel_unshuffle;
+using tandem::channel_shuffle, tandem::pixel_shuffle, tandem::pixel_unshuffle;
 
 // ops/join.h
-using tandem::block_diag;
-using tandem::cartesian_prod;
-using tandem::cat;
-using tandem::column_stack;
-using tandem::dstack;
-using tandem::hstack;
-using tandem::meshgrid;
-using tandem::repeat;
-using tandem::stack;
-using tandem::tile;
-using tandem::vstack;
+using tandem::block_diag, tandem::cartesian_prod, tandem::cat, tandem::column_stack, tandem::dstack, tandem::hstack, tandem::meshgrid,
+    tandem::repeat, tandem::stack, tandem::tile, tandem::vstack;
 
 // ops/loss/loss.h
-using tandem::binary_cross_entropy_with_logits;
-using tandem::cosine_embedding_loss;
-using tandem::ctc_loss;
-using tandem::hinge_embedding_loss;
-using tandem::huber_loss;
-using tandem::kl_div;
-using tandem::l1_loss;
-using tandem::margin_ranking_loss;
-using tandem::mse_loss;
-using tandem::multi_margin_loss;
-using tandem::multilabel_margin_loss;
-using tandem::nll_loss;
-using tandem::poisson_nll_loss;
-using tandem::smooth_l1_loss;
-using tandem::soft_margin_loss;
-using tandem::triplet_margin_loss;
+using tandem::binary_cross_entropy_with_logits, tandem::cosine_embedding_loss, tandem::ctc_loss, tandem::hinge_embedding_loss,
+    tandem::huber_loss, tandem::kl_div, tandem::l1_loss, tandem::margin_ranking_loss, tandem::mse_loss, tandem::multi_margin_loss,
+    tandem::multilabel_margin_loss, tandem::nll_loss, tandem::poisson_nll_loss, tandem::smooth_l1_loss, tandem::soft_margin_loss,
+    tandem::triplet_margin_loss;
 
 // ops/matmul.h
-using tandem::addbmm;
-using tandem::addmm;
-using tandem::baddbmm;
-using tandem::bmm;
-using tandem::dot;
-using tandem::einsum;
-using tandem::linear;
-using tandem::matmul;
-using tandem::mm;
-using tandem::mv;
+using tandem::addbmm, tandem::addmm, tandem::baddbmm, tandem::bmm, tandem::dot, tandem::einsum, tandem::linear, tandem::matmul, tandem::mm,
+    tandem::mv;
 
 // ops/moving.h
-using tandem::flip;
-using tandem::fliplr;
-using tandem::flipud;
-using tandem::roll;
-using tandem::rot90;
+using tandem::flip, tandem::fliplr, tandem::flipud, tandem::roll, tandem::rot90;
 
 // ops/normalization.h
-using tandem::batch_norm;
-using tandem::group_norm;
-using tandem::instance_norm;
-using tandem::layer_norm;
-using tandem::rms_norm;
+using tandem::batch_norm, tandem::group_norm, tandem::instance_norm, tandem::layer_norm, tandem::rms_norm;
 
 // ops/linalg/norms.h
-using tandem::dist;
-using tandem::norm;
+using tandem::dist, tandem::norm;
 
 // ops/padding.h
-using tandem::constant_pad_nd;
-using tandem::pad;
+using tandem::constant_pad_nd, tandem::pad;
 
 // ops/pointwise.h
-using tandem::abs;
-using tandem::abs_;
-using tandem::acos;
-using tandem::acos_;
-using tandem::acosh;
-using tandem::acosh_;
-using tandem::add;
-using tandem::angle;
-using tandem::asin;
-using tandem::asin_;
-using tandem::asinh;
-using tandem::asinh_;
-using tandem::atan;
-using tandem::atan2;
-using tandem::atan_;
-using tandem::atanh;
-using tandem::atanh_;
-using tandem::bitwise_and;
-using tandem::bitwise_left_shift;
-using tandem::bitwise_not;
-using tandem::bitwise_or;
-using tandem::bitwise_right_shift;
-using tandem::bitwise_xor;
-using tandem::ceil;
-using tandem::ceil_;
-using tandem::copysign;
-using tandem::cos;
-using tandem::cos_;
-using tandem::cosh;
-using tandem::cosh_;
-using tandem::deg2rad;
-using tandem::deg2rad_;
-using tandem::digamma;
-using tandem::div;
-using tandem::eq;
-using tandem::erf;
-using tandem::erf_;
-using tandem::erfc;
-using tandem::erfc_;
-using tandem::erfinv;
-using tandem::exp;
-using tandem::exp2;
-using tandem::exp2_;
-using tandem::exp_;
-using tandem::expm1;
-using tandem::expm1_;
-using tandem::floor;
-using tandem::floor_;
-using tandem::floor_divide;
-using tandem::fmax;
-using tandem::fmin;
-using tandem::fmod;
-using tandem::frac;
-using tandem::frac_;
-using tandem::ge;
-using tandem::gt;
-using tandem::hardsigmoid;
-using tandem::hardswish;
-using tandem::heaviside;
-using tandem::hypot;
-using tandem::isfinite;
-using tandem::isinf;
-using tandem::isnan;
-using tandem::isneginf;
-using tandem::isposinf;
-using tandem::ldexp;
-using tandem::ldexp_;
-using tandem::le;
-using tandem::lgamma;
-using tandem::log;
-using tandem::log10;
-using tandem::log10_;
-using tandem::log1p;
-using tandem::log1p_;
-using tandem::log2;
-using tandem::log2_;
-using tandem::log_;
-using tandem::logaddexp;
-using tandem::logaddexp2;
-using tandem::logical_and;
-using tandem::logical_not;
-using tandem::logical_or;
-using tandem::logical_xor;
-using tandem::lt;
-using tandem::maximum;
-using tandem::minimum;
-using tandem::mish;
-using tandem::mish_;
-using tandem::mul;
-using tandem::ne;
-using tandem::neg;
-using tandem::neg_;
-using tandem::pow;
-using tandem::rad2deg;
-using tandem::rad2deg_;
-using tandem::reciprocal;
-using tandem::reciprocal_;
-using tandem::relu;
-using tandem::relu6;
-using tandem::relu_;
-using tandem::remainder;
-using tandem::round;
-using tandem::round_;
-using tandem::rsqrt;
-using tandem::rsqrt_;
-using tandem::rsub;
-using tandem::selu;
-using tandem::selu_;
-using tandem::sgn;
-using tandem::sigmoid;
-using tandem::sigmoid_;
-using tandem::sign;
-using tandem::signbit;
-using tandem::silu;
-using tandem::silu_;
-using tandem::sin;
-using tandem::sin_;
-using tandem::sinc;
-using tandem::sinc_;
-using tandem::sinh;
-using tandem::sinh_;
-using tandem::softsign;
-using tandem::sqrt;
-using tandem::sqrt_;
-using tandem::square;
-using tandem::square_;
-using tandem::sub;
-using tandem::tan;
-using tandem::tan_;
-using tandem::tanh;
-using tandem::tanh_;
-using tandem::tanhshrink;
-using tandem::trunc;
-using tandem::trunc_;
-using tandem::xlogy;
-using tandem::xlogy_;
+using tandem::abs, tandem::abs_, tandem::acos, tandem::acos_, tandem::acosh, tandem::acosh_, tandem::add, tandem::angle, tandem::asin,
+    tandem::asin_, tandem::asinh, tandem::asinh_, tandem::atan, tandem::atan2, tandem::atan_, tandem::atanh, tandem::atanh_,
+    tandem::bitwise_and, tandem::bitwise_left_shift, tandem::bitwise_not, tandem::bitwise_or, tandem::bitwise_right_shift,
+    tandem::bitwise_xor, tandem::ceil, tandem::ceil_, tandem::copysign, tandem::cos, tandem::cos_, tandem::cosh, tandem::cosh_,
+    tandem::deg2rad, tandem::deg2rad_, tandem::digamma, tandem::div, tandem::eq, tandem::erf, tandem::erf_, tandem::erfc, tandem::erfc_,
+    tandem::erfinv, tandem::exp, tandem::exp2, tandem::exp2_, tandem::exp_, tandem::expm1, tandem::expm1_, tandem::floor, tandem::floor_,
+    tandem::floor_divide, tandem::fmax, tandem::fmin, tandem::fmod, tandem::frac, tandem::frac_, tandem::ge, tandem::gt,
+    tandem::hardsigmoid, tandem::hardswish, tandem::heaviside, tandem::hypot, tandem::isfinite, tandem::isinf, tandem::isnan,
+    tandem::isneginf, tandem::isposinf, tandem::ldexp, tandem::ldexp_, tandem::le, tandem::lgamma, tandem::log, tandem::log10,
+    tandem::log10_, tandem::log1p, tandem::log1p_, tandem::log2, tandem::log2_, tandem::log_, tandem::logaddexp, tandem::logaddexp2,
+    tandem::logical_and, tandem::logical_not, tandem::logical_or, tandem::logical_xor, tandem::lt, tandem::maximum, tandem::minimum,
+    tandem::mish, tandem::mish_, tandem::mul, tandem::ne, tandem::neg, tandem::neg_, tandem::pow, tandem::rad2deg, tandem::rad2deg_,
+    tandem::reciprocal, tandem::reciprocal_, tandem::relu, tandem::relu6, tandem::relu_, tandem::remainder, tandem::round, tandem::round_,
+    tandem::rsqrt, tandem::rsqrt_, tandem::rsub, tandem::selu, tandem::selu_, tandem::sgn, tandem::sigmoid, tandem::sigmoid_, tandem::sign,
+    tandem::signbit, tandem::silu, tandem::silu_, tandem::sin, tandem::sin_, tandem::sinc, tandem::sinc_, tandem::sinh, tandem::sinh_,
+    tandem::softsign, tandem::sqrt, tandem::sqrt_, tandem::square, tandem::square_, tandem::sub, tandem::tan, tandem::tan_, tandem::tanh,
+    tandem::tanh_, tandem::tanhshrink, tandem::trunc, tandem::trunc_, tandem::xlogy, tandem::xlogy_;
 
 // ops/pooling.h
-using tandem::adaptive_avg_pool1d;
-using tandem::adaptive_avg_pool2d;
-using tandem::adaptive_avg_pool3d;
+using tandem::adaptive_avg_pool1d, tandem::adaptive_avg_pool2d, tandem::adaptive_avg_pool3d;
 
 // ops/linalg/products.h
-using tandem::addmv;
-using tandem::addr;
-using tandem::bilinear;
-using tandem::cdist;
-using tandem::chain_matmul;
-using tandem::cross;
-using tandem::inner;
-using tandem::kron;
-using tandem::outer;
-using tandem::tensordot;
-using tandem::vdot;
+using tandem::addmv, tandem::addr, tandem::bilinear, tandem::cdist, tandem::chain_matmul, tandem::cross, tandem::inner, tandem::kron,
+    tandem::outer, tandem::tensordot, tandem::vdot;
 
 // ops/random.h
-using tandem::bernoulli;
-using tandem::dropout;
-using tandem::dropout_;
-using tandem::initial_seed;
-using tandem::multinomial;
-using tandem::normal;
-using tandem::rand;
-using tandem::rand_like;
-using tandem::randint;
-using tandem::randint_like;
-using tandem::randn;
-using tandem::randn_like;
-using tandem::randperm;
+using tandem::bernoulli, tandem::dropout, tandem::dropout_, tandem::initial_seed, tandem::multinomial, tandem::normal, tandem::rand,
+    tandem::rand_like, tandem::randint, tandem::randint_like, tandem::randn, tandem::randn_like, tandem::randperm;
 
 // ops/recurrent/recurrent.h
-using tandem::gru;
-using tandem::gru_cell;
-using tandem::lstm;
-using tandem::lstm_cell;
-using tandem::rnn_relu;
-using tandem::rnn_relu_cell;
-using tandem::rnn_tanh;
-using tandem::rnn_tanh_cell;
+using tandem::gru, tandem::gru_cell, tandem::lstm, tandem::lstm_cell, tandem::rnn_relu, tandem::rnn_relu_cell, tandem::rnn_tanh,
+    tandem::rnn_tanh_cell;
 
 // ops/reduce.h
-using tandem::all;
-using tandem::allclose;
-using tandem::amax;
-using tandem::amin;
-using tandem::aminmax;
-using tandem::any;
-using tandem::argmax;
-using tandem::argmin;
-using tandem::count_nonzero;
-using tandem::equal;
-using tandem::logsumexp;
-using tandem::max;
-using tandem::mean;
-using tandem::min;
-using tandem::nanmean;
-using tandem::nansum;
-using tandem::prod;
-using tandem::std;
-using tandem::std_mean;
-using tandem::sum;
-using tandem::trace;
-using tandem::var;
-using tandem::var_mean;
+using tandem::all, tandem::allclose, tandem::amax, tandem::amin, tandem::aminmax, tandem::any, tandem::argmax, tandem::argmin,
+    tandem::count_nonzero, tandem::equal, tandem::logsumexp, tandem::max, tandem::mean, tandem::min, tandem::nanmean, tandem::nansum,
+    tandem::prod, tandem::std, tandem::std_mean, tandem::sum, tandem::trace, tandem::var, tandem::var_mean;
 
 // ops/scan.h
-using tandem::cummax;
-using tandem::cummin;
-using tandem::cumprod;
-using tandem::cumsum;
-using tandem::diff;
-using tandem::logcumsumexp;
-using tandem::trapezoid;
-using tandem::trapz;
+using tandem::cummax, tandem::cummin, tandem::cumprod, tandem::cumsum, tandem::diff, tandem::logcumsumexp, tandem::trapezoid, tandem::trapz;
 
 // ops/scatter.h
-using tandem::gather;
-using tandem::index_add;
-using tandem::index_copy;
-using tandem::index_fill;
-using tandem::index_reduce;
-using tandem::repeat_interleave;
-using tandem::scatter;
-using tandem::scatter_add;
-using tandem::scatter_reduce;
-using tandem::take_along_dim;
+using tandem::gather, tandem::index_add, tandem::index_copy, tandem::index_fill, tandem::index_reduce, tandem::repeat_interleave,
+    tandem::scatter, tandem::scatter_add, tandem::scatter_reduce, tandem::take_along_dim;
 
 // ops/softmax.h
-using tandem::log_softmax;
-using tandem::softmax;
+using tandem::log_softmax, tandem::softmax;
 
 // ops/sort.h
-using tandem::argsort;
-using tandem::bucketize;
-using tandem::isin;
-using tandem::kthvalue;
-using tandem::median;
-using tandem::mode;
-using tandem::msort;
-using tandem::nanmedian;
-using tandem::nanquantile;
-using tandem::quantile;
-using tandem::searchsorted;
-using tandem::sort;
-using tandem::topk;
+using tandem::argsort, tandem::bucketize, tandem::isin, tandem::kthvalue, tandem::median, tandem::mode, tandem::msort, tandem::nanmedian,
+    tandem::nanquantile, tandem::quantile, tandem::searchsorted, tandem::sort, tandem::topk;
 
 // ops/view.h
-using tandem::as_strided;
-using tandem::atleast_1d;
-using tandem::atleast_2d;
-using tandem::atleast_3d;
-using tandem::broadcast_tensors;
-using tandem::broadcast_to;
-using tandem::chunk;
-using tandem::diag;
-using tandem::diag_embed;
-using tandem::diagflat;
-using tandem::diagonal;
-using tandem::dsplit;
-using tandem::flatten;
-using tandem::hsplit;
-using tandem::movedim;
-using tandem::narrow;
-using tandem::permute;
-using tandem::ravel;
-using tandem::reshape;
-using tandem::select;
-using tandem::split;
-using tandem::squeeze;
-using tandem::swapaxes;
-using tandem::t;
-using tandem::tensor_split;
-using tandem::transpose;
-using tandem::unbind;
-using tandem::unflatten;
-using tandem::unsqueeze;
-using tandem::vsplit;
+using tandem::as_strided, tandem::atleast_1d, tandem::atleast_2d, tandem::atleast_3d, tandem::broadcast_tensors, tandem::broadcast_to,
+    tandem::chunk, tandem::diag, tandem::diag_embed, tandem::diagflat, tandem::diagonal, tandem::dsplit, tandem::flatten, tandem::hsplit,
+    tandem::movedim, tandem::narrow, tandem::permute, tandem::ravel, tandem::reshape, tandem::select, tandem::split, tandem::squeeze,
+    tandem::swapaxes, tandem::t, tandem::tensor_split, tandem::transpose, tandem::unbind, tandem::unflatten, tandem::unsqueeze,
+    tandem::vsplit;
 
 }  // namespace torch

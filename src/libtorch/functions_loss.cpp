@@ -1,24 +1,24 @@
 #include "libtorch/functions_loss.h"
 
-namespace torch::detail {
+namespace torch {
 
-LossReduction::operator tandem::Reduction() const {
+detail::LossReduction::operator tandem::Reduction() const {
   return number_ == 0 ? tandem::Reduction::None : number_ == 1 ? tandem::Reduction::Mean : tandem::Reduction::Sum;
 }
 
-Tensor value_of(const std::optional<Tensor>& tensor) { return tensor ? *tensor : Tensor(); }
+Tensor detail::value_of(const std::optional<Tensor>& tensor) { return tensor ? *tensor : Tensor(); }
 
-}  // namespace torch::detail
+// A loss that has no other parameter.
+#define TANDEM_LOSS(name)                                                                              \
+  Tensor name(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site) { \
+    return tandem::name(input, target, {.reduction = reduction}, site);                                \
+  }
 
-namespace torch {
-
-Tensor mse_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site) {
-  return tandem::mse_loss(input, target, {.reduction = reduction}, site);
-}
-
-Tensor l1_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site) {
-  return tandem::l1_loss(input, target, {.reduction = reduction}, site);
-}
+TANDEM_LOSS(mse_loss)
+TANDEM_LOSS(l1_loss)
+TANDEM_LOSS(soft_margin_loss)
+TANDEM_LOSS(multilabel_margin_loss)
+#undef TANDEM_LOSS
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, double beta, Site site) {
   return tandem::smooth_l1_loss(input, target, {.reduction = reduction, .beta = beta}, site);
@@ -26,14 +26,6 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, detail::LossRed
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, double delta, Site site) {
   return tandem::huber_loss(input, target, {.reduction = reduction, .delta = delta}, site);
-}
-
-Tensor soft_margin_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site) {
-  return tandem::soft_margin_loss(input, target, {.reduction = reduction}, site);
-}
-
-Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site) {
-  return tandem::multilabel_margin_loss(input, target, {.reduction = reduction}, site);
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, detail::LossReduction reduction, bool log_target, Site site) {

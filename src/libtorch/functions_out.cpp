@@ -37,18 +37,6 @@ Tensor& clamp_out(Tensor& out, const Tensor& x, const std::optional<Scalar>& min
   return write_out("clamp_out", out, tandem::clamp({x, site}, min, max, site), site);
 }
 
-Tensor& matmul_out(Tensor& out, const Tensor& a, const Tensor& b, tandem::Site site) {
-  return write_out("matmul_out", out, tandem::matmul(a, b, site), site);
-}
-
-Tensor& mm_out(Tensor& out, const Tensor& a, const Tensor& b, tandem::Site site) {
-  return write_out("mm_out", out, tandem::mm(a, b, site), site);
-}
-
-Tensor& bmm_out(Tensor& out, const Tensor& a, const Tensor& b, tandem::Site site) {
-  return write_out("bmm_out", out, tandem::bmm(a, b, site), site);
-}
-
 Tensor& linear_out(Tensor& out, const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias, tandem::Site site) {
   return write_out("linear_out", out, tandem::linear(x, weight, bias.value_or(Tensor()), site), site);
 }

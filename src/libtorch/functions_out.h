@@ -56,14 +56,20 @@ TANDEM_OUT(ne)
 TANDEM_OUT(pow)
 #undef TANDEM_OUT
 
+#define TANDEM_OUT(name)                                                                                               \
+  inline Tensor& name##_out(Tensor& out, const Tensor& a, const Tensor& b, tandem::Site site = tandem::Site::here()) { \
+    return detail::write_out(#name "_out", out, tandem::name(a, b, site), site);                                       \
+  }
+TANDEM_OUT(bmm)
+TANDEM_OUT(matmul)
+TANDEM_OUT(mm)
+#undef TANDEM_OUT
+
 Tensor& add_out(Tensor& out, const Tensor& a, const tandem::Operand& b, const Scalar& alpha = 1, tandem::Site site = tandem::Site::here());
 Tensor& sub_out(Tensor& out, const Tensor& a, const tandem::Operand& b, const Scalar& alpha = 1, tandem::Site site = tandem::Site::here());
 Tensor& clamp_out(Tensor& out, const Tensor& x, const std::optional<Scalar>& min, const std::optional<Scalar>& max = {},
                   tandem::Site site = tandem::Site::here());
 
-Tensor& matmul_out(Tensor& out, const Tensor& a, const Tensor& b, tandem::Site site = tandem::Site::here());
-Tensor& mm_out(Tensor& out, const Tensor& a, const Tensor& b, tandem::Site site = tandem::Site::here());
-Tensor& bmm_out(Tensor& out, const Tensor& a, const Tensor& b, tandem::Site site = tandem::Site::here());
 Tensor& linear_out(Tensor& out, const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias = {},
                    tandem::Site site = tandem::Site::here());
 

@@ -1,20 +1,16 @@
 #include "libtorch/init.h"
 
-namespace torch::nn::init::detail {
+namespace torch::nn::init {
 
-std::string_view name_of(const NonlinearityType& nonlinearity) {
+std::string_view detail::name_of(const NonlinearityType& nonlinearity) {
   constexpr std::string_view kNames[] = {"linear",           "conv1d",  "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
                                          "conv_transpose3d", "sigmoid", "tanh",   "relu",   "leaky_relu"};
   return kNames[nonlinearity.index()];
 }
 
-tandem::nn::init::KaimingOptions kaiming(double a, const FanModeType& mode, const NonlinearityType& nonlinearity) {
+tandem::nn::init::KaimingOptions detail::kaiming(double a, const FanModeType& mode, const NonlinearityType& nonlinearity) {
   return {.a = a, .mode = mode.index() == 0 ? "fan_in" : "fan_out", .nonlinearity = name_of(nonlinearity)};
 }
-
-}  // namespace torch::nn::init::detail
-
-namespace torch::nn::init {
 
 double calculate_gain(NonlinearityType nonlinearity, double param, tandem::Site site) {
   return tandem::nn::init::calculate_gain(detail::name_of(nonlinearity), param, site);

@@ -88,37 +88,30 @@ Tensor PReLUImpl::forward(const Tensor& input, Site site) { return tandem::prelu
 
 void PReLUImpl::pretty_print(std::ostream& stream) const { detail::Text(stream, "PReLU")("num_parameters", options.num_parameters()); }
 
-}  // namespace torch::nn
-
-namespace torch::nn::detail {
-
 template <class Derived, class FuncOptions, Tensor (*Function)(const Tensor&, const FuncOptions&, Site)>
-DropoutOf<Derived, FuncOptions, Function>::DropoutOf(DropoutOptions options_, Site) : OptionsOnly<Derived, DropoutOptions>(options_) {
+detail::DropoutOf<Derived, FuncOptions, Function>::DropoutOf(DropoutOptions options_, Site)
+    : OptionsOnly<Derived, DropoutOptions>(options_) {
   reset();
 }
 
 template <class Derived, class FuncOptions, Tensor (*Function)(const Tensor&, const FuncOptions&, Site)>
-DropoutOf<Derived, FuncOptions, Function>::DropoutOf(double p, Site site) : DropoutOf(DropoutOptions(p), site) {}
+detail::DropoutOf<Derived, FuncOptions, Function>::DropoutOf(double p, Site site) : DropoutOf(DropoutOptions(p), site) {}
 
 template <class Derived, class FuncOptions, Tensor (*Function)(const Tensor&, const FuncOptions&, Site)>
-void DropoutOf<Derived, FuncOptions, Function>::reset() {
+void detail::DropoutOf<Derived, FuncOptions, Function>::reset() {
   if (!(this->options.p() >= 0 && this->options.p() <= 1))
     tandem::fail("[", Derived::kName, "] dropout probability has to be between 0 and 1, but got ", this->options.p());
 }
 
 template <class Derived, class FuncOptions, Tensor (*Function)(const Tensor&, const FuncOptions&, Site)>
-Tensor DropoutOf<Derived, FuncOptions, Function>::forward(const Tensor& input, Site site) {
+Tensor detail::DropoutOf<Derived, FuncOptions, Function>::forward(const Tensor& input, Site site) {
   return Function(input, FuncOptions().p(this->options.p()).training(this->is_training()).inplace(this->options.inplace()), site);
 }
 
 template <class Derived, class FuncOptions, Tensor (*Function)(const Tensor&, const FuncOptions&, Site)>
-void DropoutOf<Derived, FuncOptions, Function>::pretty_print(std::ostream& stream) const {
+void detail::DropoutOf<Derived, FuncOptions, Function>::pretty_print(std::ostream& stream) const {
   Text(stream, Derived::kName)("p", this->options.p())("inplace", this->options.inplace());
 }
-
-}  // namespace torch::nn::detail
-
-namespace torch::nn {
 
 template class detail::DropoutOf<DropoutImpl, functional::DropoutFuncOptions, functional::dropout>;
 template class detail::DropoutOf<Dropout2dImpl, functional::Dropout2dFuncOptions, functional::dropout2d>;

@@ -7,15 +7,8 @@
 
 namespace torch::nn {
 
-/// A layer NameImpl, and Name that holds one, which computes functional's function of that name.
-#define TANDEM_ACTIVATION(Name)                                              \
-  class Name##Impl : public detail::OptionsOnly<Name##Impl, Name##Options> { \
-   public:                                                                   \
-    using OptionsOnly::OptionsOnly;                                          \
-    Tensor forward(const Tensor& input, Site site = Site::here());           \
-    void pretty_print(std::ostream& stream) const override;                  \
-  };                                                                         \
-  TANDEM_TORCH_LAYER(Name)
+/// A layer that computes functional's function of its name.
+#define TANDEM_ACTIVATION(Name) TANDEM_OPTIONS_LAYER(Name, const Tensor& input)
 
 TANDEM_ACTIVATION(ReLU);
 TANDEM_ACTIVATION(ReLU6);
@@ -73,13 +66,7 @@ class Softmax2dImpl : public detail::NoOptions<Softmax2dImpl> {
 TANDEM_TORCH_LAYER(Softmax2d);
 
 /// Slopes are random in training, their mean else.
-class RReLUImpl : public detail::OptionsOnly<RReLUImpl, RReLUOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(RReLU);
+TANDEM_OPTIONS_LAYER(RReLU, const Tensor& input);
 
 /// The slope of negative inputs is learned: one for all channels, or one each.
 class PReLUImpl : public Cloneable<PReLUImpl> {
@@ -115,6 +102,7 @@ class DropoutOf : public OptionsOnly<Derived, DropoutOptions> {
     static constexpr const char* kName = #Name;                                                            \
     using DropoutOf::DropoutOf;                                                                            \
   };                                                                                                       \
+  extern template class detail::DropoutOf<Name##Impl, functional::FuncOptions, functional::function>;      \
   TANDEM_TORCH_LAYER(Name)
 
 TANDEM_DROPOUT(Dropout, DropoutFuncOptions, dropout);
@@ -124,12 +112,5 @@ TANDEM_DROPOUT(AlphaDropout, AlphaDropoutFuncOptions, alpha_dropout);
 TANDEM_DROPOUT(FeatureAlphaDropout, FeatureAlphaDropoutFuncOptions, feature_alpha_dropout);
 
 #undef TANDEM_DROPOUT
-
-extern template class detail::DropoutOf<DropoutImpl, functional::DropoutFuncOptions, functional::dropout>;
-extern template class detail::DropoutOf<Dropout2dImpl, functional::Dropout2dFuncOptions, functional::dropout2d>;
-extern template class detail::DropoutOf<Dropout3dImpl, functional::Dropout3dFuncOptions, functional::dropout3d>;
-extern template class detail::DropoutOf<AlphaDropoutImpl, functional::AlphaDropoutFuncOptions, functional::alpha_dropout>;
-extern template class detail::DropoutOf<FeatureAlphaDropoutImpl, functional::FeatureAlphaDropoutFuncOptions,
-                                        functional::feature_alpha_dropout>;
 
 }  // namespace torch::nn

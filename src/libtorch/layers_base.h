@@ -113,3 +113,13 @@ class NoOptions : public Cloneable<Derived> {
 
 }  // namespace detail
 }  // namespace torch::nn
+
+/// Within torch::nn: a layer NameImpl that computes with its NameOptions alone, and Name that holds one. The inputs of its forward follow.
+#define TANDEM_OPTIONS_LAYER(Name, ...)                                      \
+  class Name##Impl : public detail::OptionsOnly<Name##Impl, Name##Options> { \
+   public:                                                                   \
+    using OptionsOnly::OptionsOnly;                                          \
+    Tensor forward(__VA_ARGS__, Site site = Site::here());                   \
+    void pretty_print(std::ostream& stream) const override;                  \
+  };                                                                         \
+  TANDEM_TORCH_LAYER(Name)

@@ -26,9 +26,6 @@ Tensor convolve_transposed(const Tensor& input, const Tensor& weight, const Tens
 }
 
 }  // namespace
-}  // namespace torch::nn
-
-namespace torch::nn {
 
 template <size_t D, class Derived>
 ConvNdImpl<D, Derived>::ConvNdImpl(detail::ConvNdOptions<D> options_, Site) : options(std::move(options_)) {
@@ -70,9 +67,7 @@ void ConvNdImpl<D, Derived>::pretty_print(std::ostream& stream) const {
   text.when(!std::holds_alternative<enumtype::kZeros>(options.padding_mode()), "padding_mode", options.padding_mode());
 }
 
-}  // namespace torch::nn
-
-namespace torch::nn::detail {
+namespace detail {
 
 template <size_t D, class Derived>
 ConvOf<D, Derived>::ConvOf(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size, Site site)
@@ -165,9 +160,7 @@ tandem::Shape ConvTransposeOf<D, Derived>::leading_to(const IntArrayRef& size, c
   return result;
 }
 
-}  // namespace torch::nn::detail
-
-namespace torch::nn {
+}  // namespace detail
 
 template class ConvNdImpl<1, Conv1dImpl>;
 template class detail::ConvOf<1, Conv1dImpl>;

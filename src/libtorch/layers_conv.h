@@ -63,6 +63,8 @@ class ConvTransposeOf : public ConvNdImpl<D, Derived> {
     static constexpr const char* kName = #Name;           \
     using Base::Base;                                     \
   };                                                      \
+  extern template class ConvNdImpl<D, Name##Impl>;        \
+  extern template class detail::Base<D, Name##Impl>;      \
   TANDEM_TORCH_LAYER(Name)
 
 TANDEM_CONVOLUTION(Conv1d, ConvOf, 1);
@@ -74,27 +76,8 @@ TANDEM_CONVOLUTION(ConvTranspose3d, ConvTransposeOf, 3);
 
 #undef TANDEM_CONVOLUTION
 
-extern template class ConvNdImpl<1, Conv1dImpl>;
-extern template class detail::ConvOf<1, Conv1dImpl>;
-extern template class ConvNdImpl<2, Conv2dImpl>;
-extern template class detail::ConvOf<2, Conv2dImpl>;
-extern template class ConvNdImpl<3, Conv3dImpl>;
-extern template class detail::ConvOf<3, Conv3dImpl>;
-extern template class ConvNdImpl<1, ConvTranspose1dImpl>;
-extern template class detail::ConvTransposeOf<1, ConvTranspose1dImpl>;
-extern template class ConvNdImpl<2, ConvTranspose2dImpl>;
-extern template class detail::ConvTransposeOf<2, ConvTranspose2dImpl>;
-extern template class ConvNdImpl<3, ConvTranspose3dImpl>;
-extern template class detail::ConvTransposeOf<3, ConvTranspose3dImpl>;
-
 /// What sliding windows see, side by side.
-class UnfoldImpl : public detail::OptionsOnly<UnfoldImpl, UnfoldOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(Unfold);
+TANDEM_OPTIONS_LAYER(Unfold, const Tensor& input);
 
 /// The way back: what windows have at a place is added up.
 class FoldImpl : public detail::OptionsOnly<FoldImpl, FoldOptions> {

@@ -5,19 +5,19 @@
 #include "ops/creation.h"
 #include "ops/embedding.h"
 
-namespace torch::nn::detail {
+namespace torch::nn {
 
 template <class Derived, class LayerOptions>
-TableImpl<Derived, LayerOptions>::TableImpl(LayerOptions options_, Site) : options(std::move(options_)) {
+detail::TableImpl<Derived, LayerOptions>::TableImpl(LayerOptions options_, Site) : options(std::move(options_)) {
   reset();
 }
 
 template <class Derived, class LayerOptions>
-TableImpl<Derived, LayerOptions>::TableImpl(int64_t num_embeddings, int64_t embedding_dim, Site site)
+detail::TableImpl<Derived, LayerOptions>::TableImpl(int64_t num_embeddings, int64_t embedding_dim, Site site)
     : TableImpl(LayerOptions(num_embeddings, embedding_dim), site) {}
 
 template <class Derived, class LayerOptions>
-void TableImpl<Derived, LayerOptions>::reset() {
+void detail::TableImpl<Derived, LayerOptions>::reset() {
   const Site site = making_site();
   const int64_t rows = options.num_embeddings(), columns = options.embedding_dim();
   if (const auto padding = options.padding_idx()) {
@@ -34,14 +34,11 @@ void TableImpl<Derived, LayerOptions>::reset() {
 }
 
 template <class Derived, class LayerOptions>
-void TableImpl<Derived, LayerOptions>::reset_parameters(Site site) {
+void detail::TableImpl<Derived, LayerOptions>::reset_parameters(Site site) {
   tandem::nn::init::normal_(weight, 0, 1, site);
   if (options.padding_idx()) tandem::nn::init::zeros_(weight.detach().select(0, *options.padding_idx(), site), site);
 }
 
-}  // namespace torch::nn::detail
-
-namespace torch::nn {
 namespace {
 
 // A holder with a layer that has the rows of `embeddings`; the options are those of the given kind that a table has too.

@@ -45,13 +45,7 @@ class BilinearImpl : public Cloneable<BilinearImpl> {
 TANDEM_TORCH_LAYER(Bilinear);
 
 /// Merges dimensions into one.
-class FlattenImpl : public detail::OptionsOnly<FlattenImpl, FlattenOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(Flatten);
+TANDEM_OPTIONS_LAYER(Flatten, const Tensor& input);
 
 /// Divides a dimension into several.
 class UnflattenImpl : public detail::OptionsOnly<UnflattenImpl, UnflattenOptions> {
@@ -65,20 +59,8 @@ class UnflattenImpl : public detail::OptionsOnly<UnflattenImpl, UnflattenOptions
 };
 TANDEM_TORCH_LAYER(Unflatten);
 
-class CosineSimilarityImpl : public detail::OptionsOnly<CosineSimilarityImpl, CosineSimilarityOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input1, const Tensor& input2, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(CosineSimilarity);
+TANDEM_OPTIONS_LAYER(CosineSimilarity, const Tensor& input1, const Tensor& input2);
 
-class PairwiseDistanceImpl : public detail::OptionsOnly<PairwiseDistanceImpl, PairwiseDistanceOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input1, const Tensor& input2, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(PairwiseDistance);
+TANDEM_OPTIONS_LAYER(PairwiseDistance, const Tensor& input1, const Tensor& input2);
 
 }  // namespace torch::nn

@@ -37,24 +37,20 @@ TANDEM_LOSS_OF_THREE(TripletMarginWithDistanceLoss, triplet_margin_with_distance
 
 #undef TANDEM_LOSS_OF_THREE
 
-}  // namespace torch::nn
-
-namespace torch::nn::detail {
-
 template <class Derived, class LayerOptions, Tensor (*Function)(const Tensor&, const Tensor&, const LayerOptions&, Site)>
-WeightedLoss<Derived, LayerOptions, Function>::WeightedLoss(LayerOptions options_, Site) : options(std::move(options_)) {
+detail::WeightedLoss<Derived, LayerOptions, Function>::WeightedLoss(LayerOptions options_, Site) : options(std::move(options_)) {
   reset();
 }
 
 template <class Derived, class LayerOptions, Tensor (*Function)(const Tensor&, const Tensor&, const LayerOptions&, Site)>
-void WeightedLoss<Derived, LayerOptions, Function>::reset() {
+void detail::WeightedLoss<Derived, LayerOptions, Function>::reset() {
   const Site site = making_site();
   weight = this->register_buffer("weight", options.weight(), site);
   if constexpr (requires { options.pos_weight(); }) this->pos_weight = this->register_buffer("pos_weight", options.pos_weight(), site);
 }
 
 template <class Derived, class LayerOptions, Tensor (*Function)(const Tensor&, const Tensor&, const LayerOptions&, Site)>
-Tensor WeightedLoss<Derived, LayerOptions, Function>::forward(const Tensor& input, const Tensor& target, Site site) {
+Tensor detail::WeightedLoss<Derived, LayerOptions, Function>::forward(const Tensor& input, const Tensor& target, Site site) {
   LayerOptions how = options;
   how.weight(weight);
   if constexpr (requires { options.pos_weight(); }) how.pos_weight(this->pos_weight);
@@ -62,13 +58,9 @@ Tensor WeightedLoss<Derived, LayerOptions, Function>::forward(const Tensor& inpu
 }
 
 template <class Derived, class LayerOptions, Tensor (*Function)(const Tensor&, const Tensor&, const LayerOptions&, Site)>
-void WeightedLoss<Derived, LayerOptions, Function>::pretty_print(std::ostream& stream) const {
+void detail::WeightedLoss<Derived, LayerOptions, Function>::pretty_print(std::ostream& stream) const {
   Text(stream, Derived::kName);
 }
-
-}  // namespace torch::nn::detail
-
-namespace torch::nn {
 
 template class detail::WeightedLoss<BCELossImpl, BCELossOptions, functional::binary_cross_entropy>;
 template class detail::WeightedLoss<BCEWithLogitsLossImpl, BCEWithLogitsLossOptions, functional::binary_cross_entropy_with_logits>;

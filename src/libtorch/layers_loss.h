@@ -7,15 +7,8 @@
 
 namespace torch::nn {
 
-/// A layer NameImpl, and Name that holds one, which computes functional's function of that name.
-#define TANDEM_LOSS(Name)                                                                \
-  class Name##Impl : public detail::OptionsOnly<Name##Impl, Name##Options> {             \
-   public:                                                                               \
-    using OptionsOnly::OptionsOnly;                                                      \
-    Tensor forward(const Tensor& input, const Tensor& target, Site site = Site::here()); \
-    void pretty_print(std::ostream& stream) const override;                              \
-  };                                                                                     \
-  TANDEM_TORCH_LAYER(Name)
+/// A layer that computes functional's function of its name.
+#define TANDEM_LOSS(Name) TANDEM_OPTIONS_LAYER(Name, const Tensor& input, const Tensor& target)
 
 TANDEM_LOSS(L1Loss);
 TANDEM_LOSS(MSELoss);
@@ -30,14 +23,8 @@ TANDEM_LOSS(HingeEmbeddingLoss);
 #undef TANDEM_LOSS
 
 /// The same of three inputs.
-#define TANDEM_LOSS_OF_THREE(Name, first, second, third)                                                      \
-  class Name##Impl : public detail::OptionsOnly<Name##Impl, Name##Options> {                                  \
-   public:                                                                                                    \
-    using OptionsOnly::OptionsOnly;                                                                           \
-    Tensor forward(const Tensor& first, const Tensor& second, const Tensor& third, Site site = Site::here()); \
-    void pretty_print(std::ostream& stream) const override;                                                   \
-  };                                                                                                          \
-  TANDEM_TORCH_LAYER(Name)
+#define TANDEM_LOSS_OF_THREE(Name, first, second, third) \
+  TANDEM_OPTIONS_LAYER(Name, const Tensor& first, const Tensor& second, const Tensor& third)
 
 TANDEM_LOSS_OF_THREE(MarginRankingLoss, input1, input2, target);
 TANDEM_LOSS_OF_THREE(CosineEmbeddingLoss, input1, input2, target);
@@ -77,6 +64,7 @@ class WeightedLoss : public Cloneable<Derived>, public PositiveWeight<LayerOptio
     static constexpr const char* kName = #Name;                                                     \
     using WeightedLoss::WeightedLoss;                                                               \
   };                                                                                                \
+  extern template class detail::WeightedLoss<Name##Impl, Name##Options, functional::function>;      \
   TANDEM_TORCH_LAYER(Name)
 
 TANDEM_WEIGHTED_LOSS(BCELoss, binary_cross_entropy);
@@ -95,24 +83,10 @@ class MultiMarginLossImpl : public detail::WeightedLoss<MultiMarginLossImpl, Mul
   explicit MultiMarginLossImpl(MultiMarginLossOptions options_ = {}, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
+extern template class detail::WeightedLoss<MultiMarginLossImpl, MultiMarginLossOptions, functional::multi_margin_loss>;
 TANDEM_TORCH_LAYER(MultiMarginLoss);
 
-extern template class detail::WeightedLoss<BCELossImpl, BCELossOptions, functional::binary_cross_entropy>;
-extern template class detail::WeightedLoss<BCEWithLogitsLossImpl, BCEWithLogitsLossOptions, functional::binary_cross_entropy_with_logits>;
-extern template class detail::WeightedLoss<NLLLossImpl, NLLLossOptions, functional::nll_loss>;
-extern template class detail::WeightedLoss<CrossEntropyLossImpl, CrossEntropyLossOptions, functional::cross_entropy>;
-extern template class detail::WeightedLoss<MultiLabelSoftMarginLossImpl, MultiLabelSoftMarginLossOptions,
-                                           functional::multilabel_soft_margin_loss>;
-extern template class detail::WeightedLoss<MultiMarginLossImpl, MultiMarginLossOptions, functional::multi_margin_loss>;
-
 /// Connectionist temporal classification.
-class CTCLossImpl : public detail::OptionsOnly<CTCLossImpl, CTCLossOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
-                 Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(CTCLoss);
+TANDEM_OPTIONS_LAYER(CTCLoss, const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths);
 
 }  // namespace torch::nn

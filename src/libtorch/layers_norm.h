@@ -43,12 +43,14 @@ class InstanceNormImpl : public NormImplBase<D, Derived, InstanceNormOptions> {
   void pretty_print(std::ostream& stream) const override;
 };
 
-#define TANDEM_NORM(Name, Base, D)                \
-  class Name##Impl : public Base<D, Name##Impl> { \
-   public:                                        \
-    static constexpr const char* kName = #Name;   \
-    using Base<D, Name##Impl>::Base;              \
-  };                                              \
+#define TANDEM_NORM(Name, Base, D)                                  \
+  class Name##Impl : public Base<D, Name##Impl> {                   \
+   public:                                                          \
+    static constexpr const char* kName = #Name;                     \
+    using Base<D, Name##Impl>::Base;                                \
+  };                                                                \
+  extern template class NormImplBase<D, Name##Impl, Name##Options>; \
+  extern template class Base<D, Name##Impl>;                        \
   TANDEM_TORCH_LAYER(Name)
 
 TANDEM_NORM(BatchNorm1d, BatchNormImplBase, 1);
@@ -59,19 +61,6 @@ TANDEM_NORM(InstanceNorm2d, InstanceNormImpl, 2);
 TANDEM_NORM(InstanceNorm3d, InstanceNormImpl, 3);
 
 #undef TANDEM_NORM
-
-extern template class NormImplBase<1, BatchNorm1dImpl, BatchNormOptions>;
-extern template class BatchNormImplBase<1, BatchNorm1dImpl>;
-extern template class NormImplBase<2, BatchNorm2dImpl, BatchNormOptions>;
-extern template class BatchNormImplBase<2, BatchNorm2dImpl>;
-extern template class NormImplBase<3, BatchNorm3dImpl, BatchNormOptions>;
-extern template class BatchNormImplBase<3, BatchNorm3dImpl>;
-extern template class NormImplBase<1, InstanceNorm1dImpl, InstanceNormOptions>;
-extern template class InstanceNormImpl<1, InstanceNorm1dImpl>;
-extern template class NormImplBase<2, InstanceNorm2dImpl, InstanceNormOptions>;
-extern template class InstanceNormImpl<2, InstanceNorm2dImpl>;
-extern template class NormImplBase<3, InstanceNorm3dImpl, InstanceNormOptions>;
-extern template class InstanceNormImpl<3, InstanceNorm3dImpl>;
 
 /// Mean 0 and variance 1 over the last dimensions.
 class LayerNormImpl : public Cloneable<LayerNormImpl> {
@@ -104,21 +93,9 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
 TANDEM_TORCH_LAYER(GroupNorm);
 
 /// Each element divided by a power of what neighbouring channels have at its place.
-class LocalResponseNormImpl : public detail::OptionsOnly<LocalResponseNormImpl, LocalResponseNormOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(LocalResponseNorm);
+TANDEM_OPTIONS_LAYER(LocalResponseNorm, const Tensor& input);
 
 /// The same with windows of an odd number of channels: an even size has one less, but the sum counts as of all.
-class CrossMapLRN2dImpl : public detail::OptionsOnly<CrossMapLRN2dImpl, CrossMapLRN2dOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(CrossMapLRN2d);
+TANDEM_OPTIONS_LAYER(CrossMapLRN2d, const Tensor& input);
 
 }  // namespace torch::nn

@@ -148,30 +148,12 @@ TANDEM_CONSTANT_PAD(3);
 // --- Images of other sizes
 
 /// (…, C r², H, W) to (…, C, H r, W r).
-class PixelShuffleImpl : public detail::OptionsOnly<PixelShuffleImpl, PixelShuffleOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(PixelShuffle);
+TANDEM_OPTIONS_LAYER(PixelShuffle, const Tensor& input);
 
 /// (…, C, H r, W r) to (…, C r², H, W).
-class PixelUnshuffleImpl : public detail::OptionsOnly<PixelUnshuffleImpl, PixelUnshuffleOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(PixelUnshuffle);
+TANDEM_OPTIONS_LAYER(PixelUnshuffle, const Tensor& input);
 
 /// Images and signals at other sizes.
-class UpsampleImpl : public detail::OptionsOnly<UpsampleImpl, UpsampleOptions> {
- public:
-  using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input, Site site = Site::here());
-  void pretty_print(std::ostream& stream) const override;
-};
-TANDEM_TORCH_LAYER(Upsample);
+TANDEM_OPTIONS_LAYER(Upsample, const Tensor& input);
 
 }  // namespace torch::nn

@@ -54,9 +54,8 @@ tandem::LstmState lstm_state(const std::optional<std::tuple<Tensor, Tensor>>& hx
 }
 
 }  // namespace
-}  // namespace torch::nn
 
-namespace torch::nn::detail {
+namespace detail {
 
 template <class Derived, class Net>
 RNNImplBase<Derived, Net>::RNNImplBase(const RNNOptionsBase& options_, Site) : options_base(options_) {
@@ -172,9 +171,7 @@ Tensor RNNCellImplBase<Derived>::state(const char* what, const Tensor& input, co
   return given;
 }
 
-}  // namespace torch::nn::detail
-
-namespace torch::nn {
+}  // namespace detail
 
 template class detail::RNNImplBase<RNNImpl, tandem::nn::RNN>;
 template class detail::StateOfOneImpl<RNNImpl, tandem::nn::RNN>;

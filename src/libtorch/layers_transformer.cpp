@@ -5,15 +5,15 @@
 #include "nn/init.h"
 #include "ops/creation.h"
 
-namespace torch::nn::detail {
+namespace torch::nn {
 
 template <class Derived, class LayerOptions, class Layer>
-LayersImpl<Derived, LayerOptions, Layer>::LayersImpl(LayerOptions options_, Site) : options(std::move(options_)) {
+detail::LayersImpl<Derived, LayerOptions, Layer>::LayersImpl(LayerOptions options_, Site) : options(std::move(options_)) {
   reset();
 }
 
 template <class Derived, class LayerOptions, class Layer>
-void LayersImpl<Derived, LayerOptions, Layer>::reset() {
+void detail::LayersImpl<Derived, LayerOptions, Layer>::reset() {
   const Site site = making_site();
   layers = this->register_module("layers", ModuleList(), site);
   for (int64_t i = 0; i < options.num_layers(); ++i) layers->push_back(Derived::layer_of(options)->clone());
@@ -21,31 +21,27 @@ void LayersImpl<Derived, LayerOptions, Layer>::reset() {
 }
 
 template <class Derived, class LayerOptions, class Layer>
-void LayersImpl<Derived, LayerOptions, Layer>::reset_parameters(Site site) {
+void detail::LayersImpl<Derived, LayerOptions, Layer>::reset_parameters(Site site) {
   for (int64_t i = 0; i < options.num_layers(); ++i) layer(i).reset_parameters(site);
   if (!norm.is_empty()) this->unregister_module("norm", site);
   reset_norm(site);
 }
 
 template <class Derived, class LayerOptions, class Layer>
-Layer& LayersImpl<Derived, LayerOptions, Layer>::layer(int64_t i) {
+Layer& detail::LayersImpl<Derived, LayerOptions, Layer>::layer(int64_t i) {
   return layers->template at<Layer>(static_cast<size_t>(i));
 }
 
 template <class Derived, class LayerOptions, class Layer>
-Tensor LayersImpl<Derived, LayerOptions, Layer>::normalized(const Tensor& x) {
+Tensor detail::LayersImpl<Derived, LayerOptions, Layer>::normalized(const Tensor& x) {
   return norm.is_empty() ? x : norm.forward<Tensor>(x);
 }
 
 template <class Derived, class LayerOptions, class Layer>
-void LayersImpl<Derived, LayerOptions, Layer>::reset_norm(Site site) {
+void detail::LayersImpl<Derived, LayerOptions, Layer>::reset_norm(Site site) {
   norm = options.norm().is_empty() ? AnyModule() : options.norm().clone();
   if (!norm.is_empty()) this->register_module("norm", norm.ptr(), site);
 }
-
-}  // namespace torch::nn::detail
-
-namespace torch::nn {
 
 template class detail::LayersImpl<TransformerEncoderImpl, TransformerEncoderOptions, TransformerEncoderLayerImpl>;
 template class detail::LayersImpl<TransformerDecoderImpl, TransformerDecoderOptions, TransformerDecoderLayerImpl>;

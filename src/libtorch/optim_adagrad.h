@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "libtorch/arg.h"
 #include "libtorch/optim_fused.h"
@@ -29,8 +28,6 @@ class AdagradOptions : public detail::NamedOptions<AdagradOptions> {
     f("initial_accumulator_value", self.initial_accumulator_value_);
     f("eps", self.eps_);
   }
-  /// The same for tandem.
-  [[nodiscard]] tandem::optim::AdagradOptions native() const;
 };
 
 class AdagradParamState : public detail::NamedState<AdagradParamState> {
@@ -51,13 +48,12 @@ class AdagradParamState : public detail::NamedState<AdagradParamState> {
 /// Adagrad: steps scaled by the sum of squared gradients.
 class Adagrad : public detail::FusedOptimizer<tandem::optim::Adagrad, AdagradOptions, AdagradParamState> {
  public:
-  explicit Adagrad(std::vector<OptimizerParamGroup> groups, AdagradOptions defaults = {}, tandem::Site site = tandem::Site::here());
-  explicit Adagrad(std::vector<tandem::Tensor> params, AdagradOptions defaults = {}, tandem::Site site = tandem::Site::here());
+  using FusedOptimizer::FusedOptimizer;
 };
 
 namespace detail {
-extern template class NamedOptions<AdagradOptions>;
-extern template class NamedState<AdagradParamState>;
+extern template class Named<AdagradOptions, OptimizerCloneableOptions>;
+extern template class Named<AdagradParamState, OptimizerCloneableParamState>;
 extern template class FusedOptimizer<tandem::optim::Adagrad, AdagradOptions, AdagradParamState>;
 }  // namespace detail
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string_view>
 #include <tuple>
-#include <vector>
 
 #include "libtorch/arg.h"
 #include "libtorch/optim_fused.h"
@@ -34,15 +33,6 @@ class AdamFamilyOptions : public NamedOptions<AdamFamilyOptions<Native>> {
     f("eps", self.eps_);
     f("weight_decay", self.weight_decay_);
     f("amsgrad", self.amsgrad_);
-  }
-  /// The same for tandem.
-  [[nodiscard]] Native native() const {
-    return {.lr = lr_,
-            .betas = {std::get<0>(betas_), std::get<1>(betas_)},
-            .eps = eps_,
-            .weight_decay = weight_decay_,
-            .amsgrad = amsgrad_,
-            .maximize = false};
   }
 };
 
@@ -79,23 +69,21 @@ using AdamWParamState = detail::AdamFamilyState<tandem::optim::AdamWOptions>;
 /// Adam: `torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(2e-4).betas({0.5, 0.5}))`.
 class Adam : public detail::FusedOptimizer<tandem::optim::Adam, AdamOptions, AdamParamState> {
  public:
-  explicit Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {}, tandem::Site site = tandem::Site::here());
-  explicit Adam(std::vector<tandem::Tensor> params, AdamOptions defaults = {}, tandem::Site site = tandem::Site::here());
+  using FusedOptimizer::FusedOptimizer;
 };
 
 /// Adam with the weight decay apart from the gradient.
 class AdamW : public detail::FusedOptimizer<tandem::optim::AdamW, AdamWOptions, AdamWParamState> {
  public:
-  explicit AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {}, tandem::Site site = tandem::Site::here());
-  explicit AdamW(std::vector<tandem::Tensor> params, AdamWOptions defaults = {}, tandem::Site site = tandem::Site::here());
+  using FusedOptimizer::FusedOptimizer;
 };
 
 namespace detail {
-extern template class NamedOptions<AdamOptions>;
-extern template class NamedState<AdamParamState>;
+extern template class Named<AdamOptions, OptimizerCloneableOptions>;
+extern template class Named<AdamParamState, OptimizerCloneableParamState>;
 extern template class FusedOptimizer<tandem::optim::Adam, AdamOptions, AdamParamState>;
-extern template class NamedOptions<AdamWOptions>;
-extern template class NamedState<AdamWParamState>;
+extern template class Named<AdamWOptions, OptimizerCloneableOptions>;
+extern template class Named<AdamWParamState, OptimizerCloneableParamState>;
 extern template class FusedOptimizer<tandem::optim::AdamW, AdamWOptions, AdamWParamState>;
 }  // namespace detail
 

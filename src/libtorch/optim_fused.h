@@ -8,12 +8,13 @@
 
 namespace torch::optim::detail {
 
-/// `Options` has `native()`, its values as `Native::Options`. The functions stand in optim_fused_inl.h, for the sources that instantiate
-/// it.
+/// `Options` names its values as `Native::Options` does, or has `native()`, which gives those. The functions stand in optim_fused_inl.h,
+/// for the sources that instantiate it.
 template <class Native, class Options, class ParamState>
 class FusedOptimizer : public Optimizer {
  public:
-  FusedOptimizer(std::vector<OptimizerParamGroup> groups, const Options& defaults, tandem::Site site);
+  explicit FusedOptimizer(std::vector<OptimizerParamGroup> groups, Options defaults = {}, tandem::Site site = tandem::Site::here());
+  explicit FusedOptimizer(std::vector<tandem::Tensor> params, Options defaults = {}, tandem::Site site = tandem::Site::here());
   FusedOptimizer(FusedOptimizer&&) noexcept;
   ~FusedOptimizer() override;
 

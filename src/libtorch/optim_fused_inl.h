@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -14,11 +15,11 @@
 
 namespace torch::optim::detail {
 
-/// Sets a parameter's state in tandem's optimizer from `state`, or as it was before the first step where there is none.
-template <class ParamState>
-class StateSetter final : public tandem::optim::detail::Visitor {
+/// Sets what tandem names alike from `source`, options or a state; without it, as a state is before the first step.
+template <class Source>
+class Setter final : public tandem::optim::detail::Visitor {
  public:
-  explicit StateSetter(const ParamState* state) : state_(state) {}
+  explicit Setter(const Source* source) : source_(source) {}
   void operator()(std::string_view name, double& number) override { set(name, number); }
   void operator()(std::string_view name, int64_t& number) override { set(name, number); }
   void operator()(std::string_view name, bool& flag) override { set(name, flag); }
@@ -28,20 +29,23 @@ class StateSetter final : public tandem::optim::detail::Visitor {
  private:
   template <class T>
   void set(std::string_view name, T& value) {
-    if (!state_) {
+    if (!source_) {
       value = T{};
       return;
     }
-    ParamState::each(*state_, [&](std::string_view field, const auto& from) {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(from)>, T>) {
+    Source::each(*source_, [&](std::string_view field, const auto& from) {
+      using From = std::remove_cvref_t<decltype(from)>;
+      if constexpr (std::is_same_v<From, T>) {
         if (field == name) value = from;
+      } else if constexpr (std::is_same_v<From, std::tuple<double, double>> && std::is_same_v<T, std::pair<double, double>>) {
+        if (field == name) value = {std::get<0>(from), std::get<1>(from)};
       }
     });
   }
-  const ParamState* state_;
+  const Source* source_;
 };
 
-/// Gets it into `state`.
+/// Gets a parameter's state from tandem's optimizer into `state`.
 template <class ParamState>
 class StateGetter final : public tandem::optim::detail::Visitor {
  public:
@@ -70,13 +74,30 @@ class StateGetter final : public tandem::optim::detail::Visitor {
   bool is_there_ = false;
 };
 
-template <class Native, class Options, class ParamState>
-FusedOptimizer<Native, Options, ParamState>::FusedOptimizer(std::vector<OptimizerParamGroup> groups, const Options& defaults,
-                                                            tandem::Site site)
-    : Optimizer(std::move(groups), std::make_unique<Options>(defaults), site) {
-  for (const OptimizerParamGroup& group : param_groups_) static_cast<const Options&>(group.options()).native().check();
-  defaults.native().check();
+/// The same options for tandem's optimizer. What libtorch has no name for stays as usual.
+template <class Native, class Options>
+typename Native::Options native_of(const OptimizerOptions& given) {
+  const auto& options = static_cast<const Options&>(given);
+  if constexpr (requires { options.native(); }) {
+    return options.native();
+  } else {
+    typename Native::Options native;
+    Setter<Options> setter(&options);
+    native.each(setter);
+    return native;
+  }
 }
+
+template <class Native, class Options, class ParamState>
+FusedOptimizer<Native, Options, ParamState>::FusedOptimizer(std::vector<OptimizerParamGroup> groups, Options defaults, tandem::Site site)
+    : Optimizer(std::move(groups), std::make_unique<Options>(std::move(defaults)), site) {
+  for (const OptimizerParamGroup& group : param_groups_) native_of<Native, Options>(group.options()).check();
+  native_of<Native, Options>(*defaults_).check();
+}
+
+template <class Native, class Options, class ParamState>
+FusedOptimizer<Native, Options, ParamState>::FusedOptimizer(std::vector<tandem::Tensor> params, Options defaults, tandem::Site site)
+    : FusedOptimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults), site) {}
 
 template <class Native, class Options, class ParamState>
 FusedOptimizer<Native, Options, ParamState>::FusedOptimizer(FusedOptimizer&&) noexcept = default;
@@ -147,7 +168,7 @@ bool FusedOptimizer<Native, Options, ParamState>::ready(tandem::Site site) {
   for (OptimizerParamGroup& group : param_groups_) {
     if (group.params().empty()) continue;
     const OptimizerOptions& options = group.has_options() ? group.options() : *defaults_;
-    static_cast<typename Native::Options&>(native_->param_groups()[g++]) = static_cast<const Options&>(options).native();
+    static_cast<typename Native::Options&>(native_->param_groups()[g++]) = native_of<Native, Options>(options);
   }
   if (is_shown_) set_states();
   return true;
@@ -179,7 +200,7 @@ void FusedOptimizer<Native, Options, ParamState>::set_states() {
 
 template <class Native, class Options, class ParamState>
 void FusedOptimizer<Native, Options, ParamState>::set_state(size_t group, size_t parameter, const ParamState* state) {
-  StateSetter<ParamState> setter(state);
+  Setter<ParamState> setter(state);
   native_->each_state(group, parameter, setter);
 }
 
@@ -233,7 +254,7 @@ void FusedOptimizer<Native, Options, ParamState>::make(tandem::Site site) {
   for (const OptimizerParamGroup& group : param_groups_) {
     if (group.params().empty()) continue;
     const OptimizerOptions& given = group.has_options() ? group.options() : *defaults_;
-    const auto options = static_cast<const Options&>(given).native();
+    const auto options = native_of<Native, Options>(given);
     if (!native_) {
       native_ = std::make_unique<Native>(group.params(), options, site);
     } else if constexpr (requires { native_->add_param_group(group.params(), options, site); }) {

@@ -91,14 +91,11 @@ tandem::optim::LBFGSOptions LBFGSOptions::native() const {
 }
 
 LBFGS::LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults, tandem::Site site)
-    : FusedOptimizer(std::move(groups), defaults, site) {
+    : FusedOptimizer(std::move(groups), std::move(defaults), site) {
   if (param_groups_.size() != 1)
     tandem::fail("[LBFGS] doesn't support per-parameter options (parameter groups): give all parameters in one group, not in ",
                  param_groups_.size());
 }
-
-LBFGS::LBFGS(std::vector<tandem::Tensor> params, LBFGSOptions defaults, tandem::Site site)
-    : FusedOptimizer({OptimizerParamGroup(std::move(params))}, defaults, site) {}
 
 tandem::Tensor LBFGS::step(LossClosure closure) {
   if (!closure)
@@ -140,8 +137,8 @@ void LBFGS::load_old(serialize::InputArchive& archive) {
 }
 
 namespace detail {
-template class NamedOptions<LBFGSOptions>;
-template class NamedState<LBFGSParamState>;
+template class Named<LBFGSOptions, OptimizerCloneableOptions>;
+template class Named<LBFGSParamState, OptimizerCloneableParamState>;
 template class FusedOptimizer<tandem::optim::LBFGS, LBFGSOptions, LBFGSParamState>;
 }  // namespace detail
 

@@ -75,8 +75,8 @@ class LBFGSParamState : public detail::NamedState<LBFGSParamState> {
 /// L-BFGS: a step evaluates the closure several times. One group of parameters, all on one device.
 class LBFGS : public detail::FusedOptimizer<tandem::optim::LBFGS, LBFGSOptions, LBFGSParamState> {
  public:
+  using FusedOptimizer::FusedOptimizer;
   explicit LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults = {}, tandem::Site site = tandem::Site::here());
-  explicit LBFGS(std::vector<tandem::Tensor> params, LBFGSOptions defaults = {}, tandem::Site site = tandem::Site::here());
 
   using Optimizer::step;
   /// The loss of the first evaluation.
@@ -89,8 +89,8 @@ class LBFGS : public detail::FusedOptimizer<tandem::optim::LBFGS, LBFGSOptions, 
 };
 
 namespace detail {
-extern template class NamedOptions<LBFGSOptions>;
-extern template class NamedState<LBFGSParamState>;
+extern template class Named<LBFGSOptions, OptimizerCloneableOptions>;
+extern template class Named<LBFGSParamState, OptimizerCloneableParamState>;
 extern template class FusedOptimizer<tandem::optim::LBFGS, LBFGSOptions, LBFGSParamState>;
 }  // namespace detail
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "libtorch/arg.h"
 #include "libtorch/optim_fused.h"
@@ -31,8 +30,6 @@ class RMSpropOptions : public detail::NamedOptions<RMSpropOptions> {
     f("momentum", self.momentum_);
     f("centered", self.centered_);
   }
-  /// The same for tandem.
-  [[nodiscard]] tandem::optim::RMSpropOptions native() const;
 };
 
 class RMSpropParamState : public detail::NamedState<RMSpropParamState> {
@@ -56,13 +53,12 @@ class RMSpropParamState : public detail::NamedState<RMSpropParamState> {
 /// RMSprop: steps scaled by a running mean of the squared gradient.
 class RMSprop : public detail::FusedOptimizer<tandem::optim::RMSprop, RMSpropOptions, RMSpropParamState> {
  public:
-  explicit RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {}, tandem::Site site = tandem::Site::here());
-  explicit RMSprop(std::vector<tandem::Tensor> params, RMSpropOptions defaults = {}, tandem::Site site = tandem::Site::here());
+  using FusedOptimizer::FusedOptimizer;
 };
 
 namespace detail {
-extern template class NamedOptions<RMSpropOptions>;
-extern template class NamedState<RMSpropParamState>;
+extern template class Named<RMSpropOptions, OptimizerCloneableOptions>;
+extern template class Named<RMSpropParamState, OptimizerCloneableParamState>;
 extern template class FusedOptimizer<tandem::optim::RMSprop, RMSpropOptions, RMSpropParamState>;
 }  // namespace detail
 

@@ -4,19 +4,19 @@
 
 #include "ops/creation.h"
 
-namespace torch::optim::detail {
+namespace torch::optim {
 
-int64_t read_count(serialize::InputArchive& archive, const std::string& key) {
+int64_t detail::read_count(serialize::InputArchive& archive, const std::string& key) {
   tandem::Tensor count;
   archive.read(key, count, false, torch::detail::statement());
   return count.item<int64_t>(tandem::Site::none());
 }
 
-void write_count(serialize::OutputArchive& archive, const std::string& key, size_t count) {
+void detail::write_count(serialize::OutputArchive& archive, const std::string& key, size_t count) {
   archive.write(key, tandem::tensor(static_cast<int64_t>(count), tandem::kInt64, tandem::Site::none()));
 }
 
-void write_optimizer(serialize::OutputArchive& archive, const Optimizer& optimizer) {
+void detail::write_optimizer(serialize::OutputArchive& archive, const Optimizer& optimizer) {
   archive.write("pytorch_version", IValue("1.5.0"));
   serialize::OutputArchive states, groups;
   write_count(groups, "param_groups/size", optimizer.param_groups().size());
@@ -42,8 +42,8 @@ void write_optimizer(serialize::OutputArchive& archive, const Optimizer& optimiz
   archive.write("param_groups", groups);
 }
 
-void read_optimizer(serialize::InputArchive& archive, Optimizer& optimizer, std::unique_ptr<OptimizerParamState> (*new_state)(),
-                    std::unique_ptr<OptimizerOptions> (*copied)(const OptimizerOptions&)) {
+void detail::read_optimizer(serialize::InputArchive& archive, Optimizer& optimizer, std::unique_ptr<OptimizerParamState> (*new_state)(),
+                            std::unique_ptr<OptimizerOptions> (*copied)(const OptimizerOptions&)) {
   serialize::InputArchive states, groups;
   archive.read("state", states);
   archive.read("param_groups", groups);
@@ -79,10 +79,6 @@ void read_optimizer(serialize::InputArchive& archive, Optimizer& optimizer, std:
   auto& known = optimizer.state();
   for (auto& [key, state] : new_states) known[key] = std::move(state);
 }
-
-}  // namespace torch::optim::detail
-
-namespace torch::optim {
 
 void serialize(serialize::OutputArchive& archive, const std::string& key, const int64_t& value) { archive.write(key, IValue(value)); }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "libtorch/arg.h"
 #include "libtorch/optim_fused.h"
@@ -28,8 +27,6 @@ class SGDOptions : public detail::NamedOptions<SGDOptions> {
     f("weight_decay", self.weight_decay_);
     f("nesterov", self.nesterov_);
   }
-  /// The same for tandem.
-  [[nodiscard]] tandem::optim::SGDOptions native() const;
 };
 
 class SGDParamState : public detail::NamedState<SGDParamState> {
@@ -46,13 +43,12 @@ class SGDParamState : public detail::NamedState<SGDParamState> {
 /// Stochastic gradient descent: `torch::optim::SGD sgd(net->parameters(), 0.01)`.
 class SGD : public detail::FusedOptimizer<tandem::optim::SGD, SGDOptions, SGDParamState> {
  public:
-  explicit SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults, tandem::Site site = tandem::Site::here());
-  explicit SGD(std::vector<tandem::Tensor> params, SGDOptions defaults, tandem::Site site = tandem::Site::here());
+  using FusedOptimizer::FusedOptimizer;
 };
 
 namespace detail {
-extern template class NamedOptions<SGDOptions>;
-extern template class NamedState<SGDParamState>;
+extern template class Named<SGDOptions, OptimizerCloneableOptions>;
+extern template class Named<SGDParamState, OptimizerCloneableParamState>;
 extern template class FusedOptimizer<tandem::optim::SGD, SGDOptions, SGDParamState>;
 }  // namespace detail
 

@@ -16,27 +16,23 @@ std::string to_string(const void* address) {
 
 }  // namespace torch::guts
 
-namespace torch::optim::detail {
+namespace torch::optim {
 
-void fail_without(const char* what, const char* base) {
+void detail::fail_without(const char* what, const char* base) {
   tandem::fail("[optim] ", what, " has not been implemented for torch::optim::", base, ": override it in your class");
 }
 
-std::string key_of(const tandem::Tensor& parameter) { return guts::to_string(parameter.ref().get()); }
+std::string detail::key_of(const tandem::Tensor& parameter) { return guts::to_string(parameter.ref().get()); }
 
-bool is_same(const tandem::Tensor& a, const tandem::Tensor& b) {
+bool detail::is_same(const tandem::Tensor& a, const tandem::Tensor& b) {
   return a.defined() && b.defined() ? a.equal(b, tandem::Site::none()) : a.defined() == b.defined();
 }
 
-bool is_same(const std::deque<tandem::Tensor>& a, const std::deque<tandem::Tensor>& b) { return is_same_list(a, b); }
+bool detail::is_same(const std::deque<tandem::Tensor>& a, const std::deque<tandem::Tensor>& b) { return is_same_list(a, b); }
 
-bool is_same(const std::optional<std::vector<tandem::Tensor>>& a, const std::optional<std::vector<tandem::Tensor>>& b) {
+bool detail::is_same(const std::optional<std::vector<tandem::Tensor>>& a, const std::optional<std::vector<tandem::Tensor>>& b) {
   return a && b ? is_same_list(*a, *b) : a.has_value() == b.has_value();
 }
-
-}  // namespace torch::optim::detail
-
-namespace torch::optim {
 
 std::unique_ptr<OptimizerParamState> OptimizerParamState::clone() const { detail::fail_without("clone()", "OptimizerParamState"); }
 

@@ -121,30 +121,28 @@ class OptimizerParamGroup {
 
 namespace detail {
 
-/// Options whose Derived::each(self, f) calls f with the name and value of each. The functions stand in optim_state_inl.h.
-template <class Derived>
-class NamedOptions : public OptimizerCloneableOptions<Derived> {
+/// Options or a state, as Base says, whose Derived::each(self, f) calls f with the name and value of each part. The functions stand in
+/// optim_state_inl.h.
+template <class Derived, template <class> class Base>
+class Named : public Base<Derived> {
  public:
   void serialize(serialize::InputArchive& archive) override;
   void serialize(serialize::OutputArchive& archive) const override;
-  [[nodiscard]] double get_lr() const override;
-  void set_lr(double lr) override;
-  friend bool operator==(const Derived& a, const Derived& b) { return is_same_options(a, b); }
+  friend bool operator==(const Derived& a, const Derived& b) { return all_same(a, b); }
 
  private:
-  static bool is_same_options(const Derived& a, const Derived& b);
+  static bool all_same(const Derived& a, const Derived& b);
 };
 
-/// The same of a state.
 template <class Derived>
-class NamedState : public OptimizerCloneableParamState<Derived> {
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  friend bool operator==(const Derived& a, const Derived& b) { return is_same_state(a, b); }
+using NamedState = Named<Derived, OptimizerCloneableParamState>;
 
- private:
-  static bool is_same_state(const Derived& a, const Derived& b);
+/// One of the options is the learning rate.
+template <class Derived>
+class NamedOptions : public Named<Derived, OptimizerCloneableOptions> {
+ public:
+  [[nodiscard]] double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
+  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
 };
 
 }  // namespace detail

@@ -26,23 +26,10 @@ bool is_same_list(const List& a, const List& b) {
 bool is_same(const std::deque<tandem::Tensor>& a, const std::deque<tandem::Tensor>& b);
 bool is_same(const std::optional<std::vector<tandem::Tensor>>& a, const std::optional<std::vector<tandem::Tensor>>& b);
 
-/// Whether two objects agree in all that Named::each names.
-template <class Named>
-bool all_same(const Named& a, const Named& b) {
-  bool same = true;
-  Named::each(a, [&](std::string_view name, const auto& value) {
-    Named::each(b, [&](std::string_view other_name, const auto& other) {
-      if constexpr (std::is_same_v<decltype(value), decltype(other)>) {
-        if (name == other_name && !is_same(value, other)) same = false;
-      }
-    });
-  });
-  return same;
-}
-/// Writes all that Named::each names, but tensors that are undefined.
-template <class Named>
-void write_all(serialize::OutputArchive& archive, const Named& named) {
-  Named::each(named, [&](const char* name, const auto& value) {
+/// Writes all parts but tensors that are undefined.
+template <class Derived, template <class> class Base>
+void Named<Derived, Base>::serialize(serialize::OutputArchive& archive) const {
+  Derived::each(static_cast<const Derived&>(*this), [&](const char* name, const auto& value) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, tandem::Tensor>) {
       if (value.defined()) archive.write(name, value);
     } else {
@@ -50,53 +37,27 @@ void write_all(serialize::OutputArchive& archive, const Named& named) {
     }
   });
 }
-/// Reads all that Named::each names; what the archive does not have stays as it is.
-template <class Named>
-void read_all(serialize::InputArchive& archive, Named& named) {
-  Named::each(named, [&](const char* name, auto& value) {
+
+/// Reads all parts; what the archive does not have stays as it is.
+template <class Derived, template <class> class Base>
+void Named<Derived, Base>::serialize(serialize::InputArchive& archive) {
+  Derived::each(static_cast<Derived&>(*this), [&](const char* name, auto& value) {
     IValue read;
     if (archive.try_read(name, read)) torch::detail::take(read.plain(), value);
   });
 }
 
-template <class Derived>
-void NamedOptions<Derived>::serialize(serialize::InputArchive& archive) {
-  read_all(archive, static_cast<Derived&>(*this));
-}
-
-template <class Derived>
-void NamedOptions<Derived>::serialize(serialize::OutputArchive& archive) const {
-  write_all(archive, static_cast<const Derived&>(*this));
-}
-
-template <class Derived>
-double NamedOptions<Derived>::get_lr() const {
-  return static_cast<const Derived&>(*this).lr();
-}
-
-template <class Derived>
-void NamedOptions<Derived>::set_lr(double lr) {
-  static_cast<Derived&>(*this).lr(lr);
-}
-
-template <class Derived>
-bool NamedOptions<Derived>::is_same_options(const Derived& a, const Derived& b) {
-  return all_same(a, b);
-}
-
-template <class Derived>
-void NamedState<Derived>::serialize(serialize::InputArchive& archive) {
-  read_all(archive, static_cast<Derived&>(*this));
-}
-
-template <class Derived>
-void NamedState<Derived>::serialize(serialize::OutputArchive& archive) const {
-  write_all(archive, static_cast<const Derived&>(*this));
-}
-
-template <class Derived>
-bool NamedState<Derived>::is_same_state(const Derived& a, const Derived& b) {
-  return all_same(a, b);
+template <class Derived, template <class> class Base>
+bool Named<Derived, Base>::all_same(const Derived& a, const Derived& b) {
+  bool same = true;
+  Derived::each(a, [&](std::string_view name, const auto& value) {
+    Derived::each(b, [&](std::string_view other_name, const auto& other) {
+      if constexpr (std::is_same_v<decltype(value), decltype(other)>) {
+        if (name == other_name && !is_same(value, other)) same = false;
+      }
+    });
+  });
+  return same;
 }
 
 }  // namespace torch::optim::detail

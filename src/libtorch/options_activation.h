@@ -30,10 +30,7 @@ struct ELUOptions {
   TORCH_ARG(double, alpha) = 1;
   TORCH_ARG(bool, inplace) = false;
 };
-struct CELUOptions {
-  TORCH_ARG(double, alpha) = 1;
-  TORCH_ARG(bool, inplace) = false;
-};
+using CELUOptions = ELUOptions;
 /// "none", or by "tanh".
 struct GELUOptions {
   TORCH_ARG(std::string, approximate) = "none";
@@ -70,14 +67,8 @@ struct SoftmaxOptions {
   SoftmaxOptions(int64_t dim) : dim_(dim) {}
   TORCH_ARG(int64_t, dim);
 };
-struct SoftminOptions {
-  SoftminOptions(int64_t dim) : dim_(dim) {}
-  TORCH_ARG(int64_t, dim);
-};
-struct LogSoftmaxOptions {
-  LogSoftmaxOptions(int64_t dim) : dim_(dim) {}
-  TORCH_ARG(int64_t, dim);
-};
+using SoftminOptions = SoftmaxOptions;
+using LogSoftmaxOptions = SoftmaxOptions;
 
 /// Of all dropout layers.
 struct DropoutOptions {

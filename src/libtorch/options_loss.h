@@ -68,6 +68,7 @@ struct BCELossOptions {
   TORCH_ARG(Tensor, weight) = Tensor();
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
 };
+using MultiLabelSoftMarginLossOptions = BCELossOptions;
 
 struct BCEWithLogitsLossOptions {
   using reduction_t = detail::Reduction;
@@ -89,20 +90,6 @@ struct MultiMarginLossOptions {
 
   TORCH_ARG(int64_t, p) = 1;
   TORCH_ARG(double, margin) = 1;
-  TORCH_ARG(Tensor, weight) = Tensor();
-  TORCH_ARG(reduction_t, reduction) = torch::kMean;
-};
-
-struct CosineEmbeddingLossOptions {
-  using reduction_t = detail::Reduction;
-
-  TORCH_ARG(double, margin) = 0;
-  TORCH_ARG(reduction_t, reduction) = torch::kMean;
-};
-
-struct MultiLabelSoftMarginLossOptions {
-  using reduction_t = detail::Reduction;
-
   TORCH_ARG(Tensor, weight) = Tensor();
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
 };
@@ -151,6 +138,7 @@ struct MarginRankingLossOptions {
   TORCH_ARG(double, margin) = 0;
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
 };
+using CosineEmbeddingLossOptions = MarginRankingLossOptions;
 
 struct NLLLossOptions {
   using reduction_t = detail::Reduction;

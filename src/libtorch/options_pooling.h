@@ -38,7 +38,7 @@ using MaxPool1dOptions = MaxPoolOptions<1>;
 using MaxPool2dOptions = MaxPoolOptions<2>;
 using MaxPool3dOptions = MaxPoolOptions<3>;
 
-/// Of AdaptiveMaxPool1d and its like.
+/// Of AdaptiveMaxPool1d, AdaptiveAvgPool1d and their like.
 template <class output_size_t>
 struct AdaptiveMaxPoolOptions {
   AdaptiveMaxPoolOptions(output_size_t output_size) : output_size_(output_size) {}
@@ -48,12 +48,8 @@ using AdaptiveMaxPool1dOptions = AdaptiveMaxPoolOptions<ExpandingArray<1>>;
 using AdaptiveMaxPool2dOptions = AdaptiveMaxPoolOptions<ExpandingArrayWithOptionalElem<2>>;
 using AdaptiveMaxPool3dOptions = AdaptiveMaxPoolOptions<ExpandingArrayWithOptionalElem<3>>;
 
-/// Of AdaptiveAvgPool1d and its like.
 template <class output_size_t>
-struct AdaptiveAvgPoolOptions {
-  AdaptiveAvgPoolOptions(output_size_t output_size) : output_size_(output_size) {}
-  TORCH_ARG(output_size_t, output_size);
-};
+using AdaptiveAvgPoolOptions = AdaptiveMaxPoolOptions<output_size_t>;
 using AdaptiveAvgPool1dOptions = AdaptiveAvgPoolOptions<ExpandingArray<1>>;
 using AdaptiveAvgPool2dOptions = AdaptiveAvgPoolOptions<ExpandingArrayWithOptionalElem<2>>;
 using AdaptiveAvgPool3dOptions = AdaptiveAvgPoolOptions<ExpandingArrayWithOptionalElem<3>>;
@@ -107,10 +103,7 @@ using ReflectionPad2dOptions = ReflectionPadOptions<2>;
 using ReflectionPad3dOptions = ReflectionPadOptions<3>;
 
 template <size_t D>
-struct ReplicationPadOptions {
-  ReplicationPadOptions(ExpandingArray<D * 2> padding) : padding_(padding) {}
-  TORCH_ARG(ExpandingArray<D * 2>, padding);
-};
+using ReplicationPadOptions = ReflectionPadOptions<D>;
 using ReplicationPad1dOptions = ReplicationPadOptions<1>;
 using ReplicationPad2dOptions = ReplicationPadOptions<2>;
 using ReplicationPad3dOptions = ReplicationPadOptions<3>;

@@ -93,13 +93,7 @@ struct LSTMCellOptions {
   TORCH_ARG(int64_t, hidden_size);
   TORCH_ARG(bool, bias) = true;
 };
-
-struct GRUCellOptions {
-  GRUCellOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
-  TORCH_ARG(int64_t, input_size);
-  TORCH_ARG(int64_t, hidden_size);
-  TORCH_ARG(bool, bias) = true;
-};
+using GRUCellOptions = LSTMCellOptions;
 
 struct MultiheadAttentionOptions {
   MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads)
@@ -125,15 +119,7 @@ struct TransformerEncoderLayerOptions {
   TORCH_ARG(double, dropout) = 0.1;
   TORCH_ARG(activation_t, activation) = torch::kReLU;
 };
-
-struct TransformerDecoderLayerOptions {
-  TransformerDecoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
-  TORCH_ARG(int64_t, d_model);
-  TORCH_ARG(int64_t, nhead);
-  TORCH_ARG(int64_t, dim_feedforward) = 2048;
-  TORCH_ARG(double, dropout) = 0.1;
-  TORCH_ARG(activation_t, activation) = torch::kReLU;
-};
+using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
 
 namespace functional {
 

@@ -31,48 +31,17 @@
 
 namespace torch {
 
-using tandem::BFloat16;
-using tandem::Device;
-using tandem::DeviceType;
-using tandem::Half;
-using tandem::PackedTensorAccessor;
-using tandem::Scalar;
-using tandem::Tensor;
-using tandem::TensorAccessor;
+using tandem::BFloat16, tandem::Device, tandem::DeviceType, tandem::Half, tandem::PackedTensorAccessor, tandem::Scalar, tandem::Tensor,
+    tandem::TensorAccessor;
 using DeviceIndex = int16_t;
 using Dtype = tandem::DType;
 using ScalarType = tandem::DType;
 using std::make_optional;
 
-using tandem::kBF16;
-using tandem::kBFloat16;
-using tandem::kBool;
-using tandem::kByte;
-using tandem::kChar;
-using tandem::kCPU;
-using tandem::kCUDA;
-using tandem::kDouble;
-using tandem::kF16;
-using tandem::kF32;
-using tandem::kF64;
-using tandem::kFloat;
-using tandem::kFloat16;
-using tandem::kFloat32;
-using tandem::kFloat64;
-using tandem::kHalf;
-using tandem::kI16;
-using tandem::kI32;
-using tandem::kI64;
-using tandem::kI8;
-using tandem::kInt;
-using tandem::kInt16;
-using tandem::kInt32;
-using tandem::kInt64;
-using tandem::kInt8;
-using tandem::kLong;
-using tandem::kShort;
-using tandem::kU8;
-using tandem::kUInt8;
+using tandem::kBF16, tandem::kBFloat16, tandem::kBool, tandem::kByte, tandem::kChar, tandem::kCPU, tandem::kCUDA, tandem::kDouble,
+    tandem::kF16, tandem::kF32, tandem::kF64, tandem::kFloat, tandem::kFloat16, tandem::kFloat32, tandem::kFloat64, tandem::kHalf,
+    tandem::kI16, tandem::kI32, tandem::kI64, tandem::kI8, tandem::kInt, tandem::kInt16, tandem::kInt32, tandem::kInt64, tandem::kInt8,
+    tandem::kLong, tandem::kShort, tandem::kU8, tandem::kUInt8;
 
 /// How a loss joins its elements, as an int64 in calls: at::Reduction::Mean.
 namespace Reduction {
@@ -90,8 +59,7 @@ enum Reduction : int64_t { None, Mean, Sum, END };
 /// libtorch tells a tensor's type of elements apart from its ScalarType; here they are one.
 [[nodiscard]] inline ScalarType typeMetaToScalarType(ScalarType type) { return type; }
 [[nodiscard]] inline ScalarType scalarTypeToTypeMeta(ScalarType type) { return type; }
-using tandem::get_default_dtype;
-using tandem::set_default_dtype;
+using tandem::get_default_dtype, tandem::set_default_dtype;
 /// The ScalarType of a C++ type, as ::value.
 template <class T>
 struct CppTypeToScalarType : std::integral_constant<ScalarType, tandem::dtype_of<T>()> {};

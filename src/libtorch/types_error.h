@@ -12,13 +12,8 @@
 
 namespace torch {
 
-using tandem::Error;
-using tandem::IndexError;
-using tandem::LinAlgError;
-using tandem::NotImplementedError;
-using tandem::OutOfMemoryError;
-using tandem::TypeError;
-using tandem::ValueError;
+using tandem::Error, tandem::IndexError, tandem::LinAlgError, tandem::NotImplementedError, tandem::OutOfMemoryError, tandem::TypeError,
+    tandem::ValueError;
 
 /// The parts one after another, each as a stream writes it.
 template <class... Parts>
@@ -31,11 +26,7 @@ template <class... Parts>
   }
 }
 
-using std::stod;
-using std::stoi;
-using std::stoll;
-using std::stoull;
-using std::to_string;
+using std::stod, std::stoi, std::stoll, std::stoull, std::to_string;
 
 /// The texts one after another, `between` each two of them.
 [[nodiscard]] inline std::string Join(const std::string& between, const std::vector<std::string>& texts) {

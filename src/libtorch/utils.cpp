@@ -8,9 +8,9 @@
 #include "ops/join.h"
 #include "ops/linalg/norms.h"
 
-namespace torch::nn::utils::detail {
+namespace torch::nn::utils {
 
-tandem::Tensor total_norm(const std::vector<tandem::Tensor>& parameters, double norm_type, tandem::Site site) {
+tandem::Tensor detail::total_norm(const std::vector<tandem::Tensor>& parameters, double norm_type, tandem::Site site) {
   std::vector<tandem::Tensor> norms;
   for (const tandem::Tensor& parameter : parameters) {
     const tandem::Tensor& grad = parameter.grad(site);
@@ -23,10 +23,6 @@ tandem::Tensor total_norm(const std::vector<tandem::Tensor>& parameters, double 
   const tandem::Tensor all = tandem::stack(norms, 0, site);
   return norm_type == 0 ? all.sum(site) : tandem::norm(all, norm_type, site);
 }
-
-}  // namespace torch::nn::utils::detail
-
-namespace torch::nn::utils {
 
 double clip_grad_norm_(const std::vector<tandem::Tensor>& parameters, double max_norm, double norm_type, bool error_if_nonfinite,
                        tandem::Site site) {
@@ -70,20 +66,12 @@ void clip_grad_value_(const tandem::Tensor& parameter, double clip_value, tandem
   clip_grad_value_(std::vector<tandem::Tensor>{parameter}, clip_value, site);
 }
 
-}  // namespace torch::nn::utils
-
-namespace torch::nn::utils::detail {
-
-void check_one_device(const char* op, const std::vector<tandem::Tensor>& parameters, tandem::Site site) {
+void detail::check_one_device(const char* op, const std::vector<tandem::Tensor>& parameters, tandem::Site site) {
   for (const tandem::Tensor& parameter : parameters)
     if (parameter.device(site) != parameters[0].device(site))
       tandem::fail<tandem::ValueError>("[", op, "] Found two parameters on different devices, ", parameters[0].device(site), " and ",
                                        parameter.device(site), ", this is currently not supported: move them to one");
 }
-
-}  // namespace torch::nn::utils::detail
-
-namespace torch::nn::utils {
 
 tandem::Tensor parameters_to_vector(const std::vector<tandem::Tensor>& parameters, tandem::Site site) {
   detail::check_one_device("parameters_to_vector", parameters, site);

@@ -36,20 +36,12 @@ bool PackedSequence::is_cuda() const { return parts_.data.is_cuda(); }
 
 bool PackedSequence::is_pinned() const { return parts_.data.is_pinned(); }
 
-}  // namespace torch::nn::utils::rnn
-
-namespace torch::nn::utils::rnn::detail {
-
-void check_sorted(const char* op, const std::vector<int64_t>& lengths, bool enforce_sorted) {
+void detail::check_sorted(const char* op, const std::vector<int64_t>& lengths, bool enforce_sorted) {
   if (enforce_sorted && !std::is_sorted(lengths.begin(), lengths.end(), std::greater<>()))
     tandem::fail<tandem::ValueError>(
         "[", op, "] `lengths` array must be sorted in decreasing order when `enforce_sorted` is true, but they are ",
         tandem::Shape(lengths), ". You can pass `enforce_sorted=False` (the last argument) to have the ", "sequences sorted here");
 }
-
-}  // namespace torch::nn::utils::rnn::detail
-
-namespace torch::nn::utils::rnn {
 
 PackedSequence pack_padded_sequence(const tandem::Tensor& input, const tandem::Tensor& lengths, bool batch_first, bool enforce_sorted,
                                     tandem::Site site) {
