@@ -45,7 +45,7 @@ class Scalar {
   }
   /// The type a tensor made from it has: bool, int64, or the default dtype.
   [[nodiscard]] DType dtype() const { return kind_ == Kind::Bool ? kBool : kind_ == Kind::Integer ? kInt64 : get_default_dtype(); }
-  /// libtorch's names: the value, and its kind.
+  /// libtorch's names of the value: toDouble, toFloat, toInt, toLong, toBool; of its kind: isFloatingPoint, isIntegral, isBoolean.
   [[nodiscard]] double toDouble() const { return to<double>(); }
   [[nodiscard]] float toFloat() const { return to<float>(); }
   [[nodiscard]] int toInt() const { return to<int>(); }

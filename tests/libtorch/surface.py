@@ -32,11 +32,11 @@ def arguments(text, begin):
     raise ValueError("a macro's bracket is never closed")
 
 
-def expanded(text):
-    """A header with its own macros expanded, and without its directives."""
-    text = re.sub(r"//[^\n]*", "", text).replace("\\\n", " ")
+def expanded(text, shared):
+    """A header with its own macros and those of the header `shared` expanded, and without its directives."""
+    text, shared = (re.sub(r"//[^\n]*", "", header).replace("\\\n", " ") for header in (text, shared))
     macros = {name: ([p.strip() for p in parameters.split(",")], body)
-              for name, parameters, body in re.findall(r"^ *#define (TANDEM_\w+)\(([^)]*)\)(.*)$", text, re.M)}
+              for name, parameters, body in re.findall(r"^ *#define (TANDEM_\w+)\(([^)]*)\)(.*)$", shared + text, re.M)}
     text = re.sub(r"^ *#.*$", "", text, flags=re.M)
     while macros:
         call = re.search(r"\b(" + "|".join(macros) + r")\(", text)
@@ -59,10 +59,11 @@ tests = [tuple(set(re.findall(pattern, path.read_text())) for pattern in (r"\w+"
          for path in (root / "tests/libtorch").glob("*") if path.suffix in (".cpp", ".h")]
 words, calls, _ = (set().union(*sets) for sets in zip(*tests))
 layers, functions, options, aliases = set(), set(), set(), {}
+shared = (root / "src/libtorch/layers_base.h").read_text()
 for path in sorted((root / "src/libtorch").glob("*.h")):
     if path.name in ("arg.h", "holder.h"):  # they define the macros that are looked for
         continue
-    text = expanded(path.read_text())
+    text = expanded(path.read_text(), shared)
     layers |= set(re.findall(r"\b(?:TANDEM_TORCH_LAYER|TORCH_MODULE)\((\w+)\)", text))
     layers |= set(re.findall(r"\bclass (\w+) : public ModuleHolder<", text))
     if path.name.startswith("functional_"):
