@@ -31,15 +31,15 @@ for name in Fast.Test/1 Fast.Test/100 Slow.Endless Bad.Fails; do grep -qx "$name
 grep -q Never seen && fail "a disabled test was run" "$(cat seen)"
 
 # What can't end in time is left for the next call; what is done is not done again.
-go --within 1
+go --limit 2 --within 1
 expect_status 3
 for text in "not done yet: many" "not done yet: golden" "go on with --resume"; do expect_out "$text"; done
 program test_many 'if [ "$1" = --gtest_list_tests ]; then printf "Fast.\n  Test\n"; fi; echo "$1" >> "$SEEN"'
 program golden 'echo golden >> "$SEEN"'
-go --within 100 --resume
+go --limit 50 --within 100 --resume
 expect_status 0; expect_out "everything passed"
 rm -f seen
-go --within 100 --resume
+go --limit 50 --within 100 --resume
 expect_status 0
 grep -q golden seen && fail "the golden cases ran twice" "$(cat seen)"
 go --limit 0
