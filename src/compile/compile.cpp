@@ -241,8 +241,8 @@ struct Compiled::State {
       made.why = kKeepsInput;
     } else {
       Flow flow = compiling::flow_of(trace, input, seen.memory);
-      if (flow.why_not.empty()) plan(made, std::move(flow), input, trace.result(), seen);
-      else made.why = std::move(flow.why_not);
+      made.why = flow.why;
+      if (made.why.empty()) plan(made, std::move(flow), input, trace.result(), seen);
     }
     return add(std::move(made));
   }
@@ -262,10 +262,8 @@ struct Compiled::State {
       return add(std::move(made));
     }
     Flow flow = compiling::flow_of(trace, input, seen.memory);
-    if (!flow.why_not.empty()) {
-      made.why = std::move(flow.why_not);
-      return add(std::move(made));
-    }
+    made.why = flow.why;
+    if (!made.why.empty()) return add(std::move(made));
     auto plan = std::make_shared<GradientPlan>(std::move(flow), trace, input, seen.tensors);
     if (agrees(*plan, module, x, seen, y, kept, site)) made.gradients = std::move(plan);
     else made.why = kOther;

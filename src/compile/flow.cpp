@@ -87,8 +87,8 @@ Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module)
   flow.blocks.resize(flow.memory.size());
   flow.result = trace.find(trace.result());
   std::vector<Node> all;
-  flow.why_not = place(trace, input, module, all);
-  if (!flow.why_not.empty()) return flow;
+  flow.why = place(trace, input, module, all);
+  if (!flow.why.empty()) return flow;
   const bool module_changes = trace.has_gradients();
   // What is given away is new in each call.
   for (const Tensor& gradient : trace.gradients())
@@ -96,7 +96,7 @@ Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module)
   if (const int block = trace.find(trace.output_gradient()); block >= 0) flow.blocks[static_cast<size_t>(block)].constant = false;
   find_constants(all, flow.blocks, module_changes);
   if (flow.blocks[static_cast<size_t>(flow.result)].constant) {
-    flow.why_not = "its result does not depend on its input";
+    flow.why = "its result does not depend on its input";
     return flow;
   }
   for (size_t i = 0; i < all.size(); ++i) {

@@ -39,7 +39,7 @@ struct BlockFlow {
 };
 
 struct Flow {
-  std::string why_not;          // why it cannot be done again for another input; empty where it can
+  std::string why;              // why it cannot be done again for another input; empty where it can
   std::vector<Node> constants;  // whose results do not depend on the input, in order
   std::vector<Node> nodes;      // the others, in order
   std::vector<std::shared_ptr<Block>> memory;
@@ -54,7 +54,7 @@ struct Flow {
 };
 
 /// `module`: the memory of parameters and buffers; where gradients were recorded nothing that depends on it is constant. Where the result
-/// has a `why_not`, nothing else of it counts.
+/// has a `why`, nothing else of it counts.
 [[nodiscard]] Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module);
 
 }  // namespace tandem::compiling
