@@ -18,10 +18,7 @@ constexpr const char* kVariable = "TANDEM_SEED";
 
 /// tandem launch and torchrun; mpirun of OpenMPI; its servers and MPICH's; srun. 0 where nothing started ranks.
 uint64_t rank_from_environment() {
-  for (const char* const variable : {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const auto text = environment(variable))
-      if (const auto rank = number_in<uint64_t>(*text)) return *rank;
-  return 0;
+  return static_cast<uint64_t>(environment_number({"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}).value_or(0));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "base/env.h"
-#include "base/number_in.h"
 #include "comm/api/world.h"
 #include "comm/control/rank_channel.h"
 #include "runtime/device.h"
@@ -17,11 +16,7 @@ constexpr size_t kMostRecorded = size_t{48} << 10;  // bytes of the recorder tha
 
 /// tandem launch and torchrun; mpirun of OpenMPI; srun; mpirun of MPICH.
 int local_rank() {
-  for (const char* variable : {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"}) {
-    const int value = tandem::detail::number_in<int>(environment(variable).value_or("")).value_or(-1);
-    if (value >= 0) return value;
-  }
-  return -1;
+  return environment_number({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"}).value_or(-1);
 }
 
 /// The last calls of this rank, the latest last, then where it is.

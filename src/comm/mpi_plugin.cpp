@@ -2,28 +2,16 @@
 
 #include <dlfcn.h>
 
-#include <initializer_list>
-
 #include "base/env.h"
 #include "base/error.h"
-#include "base/number_in.h"
 #include "runtime/beside_library.h"
 
 namespace tandem::comm {
 namespace {
 
-/// The first of these variables that is a whole number; -1 where none is. They are set by what starts ranks.
-int number_of(std::initializer_list<const char*> variables) {
-  for (const char* variable : variables) {
-    const int value = tandem::detail::number_in<int>(environment(variable).value_or("")).value_or(-1);
-    if (value >= 0) return value;
-  }
-  return -1;
-}
-
 /// mpirun of OpenMPI; of MPICH, and srun.
-int mpi_rank() { return number_of({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}); }
-int mpi_size() { return number_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}); }
+int mpi_rank() { return environment_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}).value_or(-1); }
+int mpi_size() { return environment_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}).value_or(-1); }
 
 bool started_by_mpi() { return mpi_rank() >= 0 && mpi_size() > 0; }
 

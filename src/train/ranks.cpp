@@ -32,11 +32,7 @@ void join_program(Site site) {
 
 /// This rank's number on its machine, as launchers tell it.
 int local_rank(int otherwise) {
-  for (const char* variable : {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
-    const auto text = environment(variable);
-    if (text && !text->empty() && text->size() < 7 && text->find_first_not_of("0123456789") == std::string::npos) return std::stoi(*text);
-  }
-  return otherwise;
+  return environment_number({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}).value_or(otherwise);
 }
 
 }  // namespace
