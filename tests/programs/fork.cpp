@@ -148,6 +148,7 @@ int main() {
   CHECK((x == td::arange(1 << 20, {.dtype = td::kFloat32, .device = td::gpu(0)})).all().item<bool>());
   CHECK(freed_at_exit.sum().item<float>() == 1 << 20);
 
+#if !defined(__SANITIZE_ADDRESS__)  // whose allocator leaves a forked child the locks that other threads held
   // In the middle of work that allocates, computes, makes primitives, draws numbers, and uses both GPUs.
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
@@ -181,6 +182,7 @@ int main() {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
+#endif
   CHECK((x == td::arange(1 << 20, {.dtype = td::kFloat32, .device = td::gpu(0)})).all().item<bool>());
   return finish();
 }
