@@ -88,6 +88,7 @@ struct Piece {
 };
 
 struct RnnDescriptors {
+  cudnnDropoutDescriptor_t dropout = nullptr;  // none
   cudnnRNNDescriptor_t layers = nullptr;
   cudnnRNNDataDescriptor_t in = nullptr, out = nullptr;
   cudnnTensorDescriptor_t state = nullptr;
@@ -154,9 +155,8 @@ class Maker {
   }
 
   void layers(RnnDescriptors& descriptors) {
-    cudnnDropoutDescriptor_t none = nullptr;
-    run([&] { return rnn().cudnnCreateDropoutDescriptor(&none); });
-    run([&] { return rnn().cudnnSetDropoutDescriptor(none, handle_, 0, nullptr, 0, 0); });
+    run([&] { return rnn().cudnnCreateDropoutDescriptor(&descriptors.dropout); });
+    run([&] { return rnn().cudnnSetDropoutDescriptor(descriptors.dropout, handle_, 0, nullptr, 0, 0); });
     run([&] { return rnn().cudnnCreateRNNDescriptor(&descriptors.layers); });
     const auto hidden = static_cast<int32_t>(p_.hidden);
     run([&] {
@@ -164,8 +164,8 @@ class Maker {
                                             p_.layers.biases ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
                                             p_.layers.bidirectional ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
                                             type_of(p_.dtype), p_.dtype == DType::Float64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
-                                            math_of(p_), static_cast<int32_t>(p_.input), hidden, hidden, p_.layers.layers, none,
-                                            CUDNN_RNN_PADDED_IO_ENABLED);
+                                            math_of(p_), static_cast<int32_t>(p_.input), hidden, hidden, p_.layers.layers,
+                                            descriptors.dropout, CUDNN_RNN_PADDED_IO_ENABLED);
     });
   }
   /// (steps, batch, columns), all sequences of the same length.

@@ -3,7 +3,6 @@
 #include <cudnn.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -234,8 +233,8 @@ cudnnStatus_t backward(const Network& n, const Data& data, const Data& out_data,
                        const void* reserve) {
   const std::vector<Out> weights = parameters(n, above.space);
   const std::vector<View> views(weights.begin(), weights.end());
-  std::vector<char> kept(memory_of(n, data).reserve);
-  std::memcpy(kept.data(), reserve, kept.size());
+  const auto* bytes = static_cast<const char*>(reserve);
+  std::vector<char> kept(bytes, bytes + memory_of(n, data).reserve);
   Call call(n, data);
   cuda::recurrent_backward(call.queue(), sequence(n, data, in_grad), state(n, data, h0_grad), state(n, data, c0_grad),
                            {weight_grads.data(), static_cast<int64_t>(weight_grads.size())},
