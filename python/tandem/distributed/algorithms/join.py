@@ -29,6 +29,7 @@ class _JoinConfig:
         self.enable = enable
         self.throw_on_early_termination = throw_on_early_termination
         self.is_first_joinable = is_first_joinable
+        self.active_ranks = None  # while this rank is done: how many have another batch
 
 
 class Joinable(ABC):
@@ -90,7 +91,9 @@ class Join:
 
     def _take_part(self):
         is_last, batches = True, 0
-        while _sum(self._process_group, self._device, 0).item() > 0:
+        while (active_ranks := _sum(self._process_group, self._device, 0).item()) > 0:
+            for joinable in self._joinables:
+                joinable._join_config.active_ranks = active_ranks
             if self._throw_on_early_termination:
                 _sum(self._process_group, self._device, 1)
                 raise RuntimeError(f"Rank {self._rank} exhausted all inputs.")

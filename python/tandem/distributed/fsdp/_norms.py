@@ -22,9 +22,11 @@ def total_norm(parameters, norm_type):
     norm = _C._linalg["vector_norm"]
     device = parameters[0].device if parameters else _C.device("cpu")
 
+    dtype = _C.float64 if any(parameter.dtype == _C.float64 for parameter in parameters) else _C.float32
+
     def norm_of(gradients):
-        norms = [norm(gradient.float(), norm_type).to(device) for gradient in gradients]
-        return norm(_C.stack(norms), norm_type) if norms else _C.zeros((), device=device)
+        norms = [norm(gradient.to(dtype), norm_type).to(device) for gradient in gradients]
+        return norm(_C.stack(norms), norm_type) if norms else _C.zeros((), dtype=dtype, device=device)
 
     found = {True: [], False: []}
     for parameter in parameters:

@@ -2,21 +2,22 @@
 
 from tandem import _C
 from tandem.distributed.algorithms.join import Join, Joinable, JoinHook
-from tandem.distributed.collectives import broadcast
+from tandem.distributed.collectives import all_reduce, broadcast
 from tandem.distributed.groups import _get_default_group, get_global_rank, handle_of
-from tandem.distributed.objects import gather_object
+from tandem.distributed.objects import broadcast_object_list, gather_object
 from tandem.optim.optimizer import Optimizer
 
 
 class _TakePart(JoinHook):
-    """What a rank without another batch does: it steps its part by the gradients that DistributedDataParallel gave it."""
+    """What a rank without another batch does: it steps its part by the gradients of those that have one."""
 
     def __init__(self, optimizer):
         self._optimizer = optimizer
 
     def main_hook(self):
         """As a step."""
-        self._optimizer.step()
+        self._optimizer._take_gradients(False)
+        self._optimizer._step_and_share()
 
 
 class ZeroRedundancyOptimizer(Optimizer, Joinable):
@@ -95,6 +96,14 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     def step(self, closure=None, **kwargs):
         """Updates this rank's parameters, then takes the others' from their ranks. Gives what `closure` gave."""
         Join.notify_join_context(self)
+        if not self._join_config.enable:
+            return self._step_and_share(closure, **kwargs)
+        loss = None if closure is None else closure()
+        self._take_gradients(True)
+        self._step_and_share(**kwargs)
+        return loss
+
+    def _step_and_share(self, closure=None, **kwargs):
         self._sync_options()
         loss = self.optim.step(**kwargs) if closure is None else self.optim.step(closure, **kwargs)
         works = [
@@ -104,6 +113,33 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         for work in works:
             work.wait()
         return loss
+
+    def _take_gradients(self, is_active):
+        """In Join: ranks without another batch take their parameters' gradients, as clipping or a scaler left them, and the learning rate.
+
+        Every rank calls it, once for each step."""
+        flags = _C.zeros(self.world_size, device=self.join_device)
+        flags[self.rank] = float(is_active)
+        all_reduce(flags, group=self.process_group)
+        active = flags.tolist()
+        parameters = self._all_parameters()
+        numbers = [number for number in range(len(parameters)) if not active[self._owner[number]]]
+        if not numbers:
+            return
+        source = active.index(1)
+        sent = [None, None]
+        if self.rank == source:
+            gradients = [parameters[number].grad for number in numbers]
+            sent = [
+                [{name: value for name, value in group.items() if name != "params"} for group in self.param_groups],
+                [None if gradient is None else gradient.detach().cpu() for gradient in gradients],
+            ]
+        broadcast_object_list(sent, get_global_rank(self.process_group, source), self.process_group)
+        if not is_active:
+            for group, options in zip(self.param_groups, sent[0]):
+                group.update(options)
+            for number, gradient in zip(numbers, sent[1]):
+                parameters[number].grad = None if gradient is None else gradient.to(parameters[number].device)
 
     def _local_state(self):
         """This rank's states by the numbers that the parameters have in all."""

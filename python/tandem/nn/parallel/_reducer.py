@@ -211,7 +211,7 @@ class Reducer:
         for bucket in self.buckets:
             bucket.work.wait()
             if self.factor is not None:
-                bucket.flat.mul_(self.factor.to(bucket.flat))
+                bucket.flat.mul_(self.factor)
             for number, parameter, view in zip(bucket.numbers, bucket.parameters, bucket.views):
                 if number not in used_somewhere:
                     continue

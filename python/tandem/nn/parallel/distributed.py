@@ -56,7 +56,7 @@ class _TakePart(JoinHook):
             ddp._sync_buffers(False)
         ddp.require_forward_param_sync = averages
         if averages:
-            ddp.reducer.factor = None
+            ddp._set_factor(ddp._join_config.active_ranks)
             ddp.reducer.take_part()
 
     def post_hook(self, is_last_joiner):
@@ -210,14 +210,17 @@ class DistributedDataParallel(Module, Joinable):
         _c.all_reduce(handle_of(self.process_group), flag, ReduceOp.MAX, False, "Join")
         return flag.item() > 0
 
+    def _set_factor(self, active_ranks):
+        self.reducer.factor = None if self._divides_by_all else handle_of(self.process_group).size() / active_ranks
+
     def _notify_join(self, averages):
         """Tells ranks without samples what comes."""
-        count = Join.notify_join_context(self)
+        active_ranks = Join.notify_join_context(self)
         if not self._join_config.enable:
             self.reducer.factor = None
             return
-        if count is not None:
-            self.reducer.factor = None if self._divides_by_all else handle_of(self.process_group).size() / count
+        if active_ranks is not None:
+            self._set_factor(active_ranks.item())
         self._averages_anywhere(averages)
 
     def forward(self, *inputs, **kwargs):
@@ -227,7 +230,7 @@ class DistributedDataParallel(Module, Joinable):
         self._notify_join(averages)
         if self.will_sync_module_buffers():
             self._sync_buffers(True)
-        self.require_forward_param_sync = self.require_backward_grad_sync
+        self.require_forward_param_sync = averages
         if self.device_ids:
             inputs, kwargs = _moved(inputs, self.device), _moved(kwargs, self.device)
         output = self.module(*inputs, **kwargs)
