@@ -73,7 +73,7 @@ def _train(cell, rank, groups, folder):
 def _enter(rank, world, meeting, cells, first, progress, verbose):
     tandem.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=world, timeout=timedelta(seconds=_TIMEOUT))
-    if tandem.cuda.device_count() >= world:
+    if rank < tandem.cuda.device_count():
         tandem.cuda.set_device(rank)
     groups = {count: dist.new_group(list(range(count))) for count in range(1, world + 1)}
     for number in range(first, len(cells)):
@@ -91,6 +91,11 @@ def _shown(error):
     """The last lines of an error that a rank ended with."""
     lines = [line for line in str(error).strip().splitlines() if line.strip()]
     return "\n    ".join(line.strip() for line in lines[-6:])
+
+
+def runnable(cells):
+    """Those that do not need more GPUs than there are."""
+    return [cell for cell in cells if cell.gpus_needed <= tandem.cuda.device_count()]
 
 
 def walk(cells, world, verbose=False):
@@ -130,8 +135,7 @@ def main():
     cells += [random_cell(given.seed * 1_000_000 + number, given.gpus) for number in range(given.cells)]
     if not cells:
         parser.error("say --walk, --cells N or --cell TEXT")
-    if tandem.cuda.device_count() < 4:
-        cells = [cell for cell in cells if cell.kind != "DataParallel" and not cell.gpus]
+    cells = runnable(cells)
     began = time.monotonic()
     failed = walk(cells, 4, not given.quiet)
     for cell, error in failed:

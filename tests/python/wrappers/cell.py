@@ -57,6 +57,15 @@ class Cell:
     def ranks_at(self, step):
         return self.read_by if self.has_two_parts and step >= HALF else self.ranks
 
+    @property
+    def gpus_needed(self):
+        return max(self.ranks, self.read_by) if self.gpus else 0
+
+    @property
+    def divides_by_all(self):
+        """In join: whether averages are over all ranks, not those that have samples."""
+        return not self.has("join") or self.draws("join").random() < 0.5
+
     def draws(self, what):
         """Random numbers that are the same on all ranks, for one subject."""
         return random.Random(f"{self.seed} {what}")

@@ -3,6 +3,7 @@
 import tandem
 from tandem import nn
 from tandem.utils.checkpoint import checkpoint
+from wrappers.cell import ROWS
 
 COLUMNS, WORDS, OUTPUTS = 8, 7, 3  # of rows and images; how many words there are
 DTYPE = tandem.float64
@@ -95,8 +96,8 @@ def _random(shape, generator):
 def batch(cell, net, step, micro):
     """Inputs and targets of all ranks. The first column of a row says whether `some` is used."""
     generator = tandem.Generator().manual_seed(cell.draws(f"{step} {micro}").randrange(1 << 30))
-    x = _random((12, 1 + COLUMNS), generator)
+    x = _random((ROWS, 1 + COLUMNS), generator)
     if net.stem == "words":
         x = ((x + 1) * (0.5 * WORDS)).floor()
     x[:, 0] = 0
-    return x, _random((12, OUTPUTS), generator)
+    return x, _random((ROWS, OUTPUTS), generator)

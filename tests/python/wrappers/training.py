@@ -100,8 +100,7 @@ class Loop:
 
     def run(self, first, end):
         joins = self.cell.has("join") and self.rank is not None
-        divides_by_all = self.cell.draws("join").random() < 0.5
-        with self.wrapped.join(divides_by_all) if joins else contextlib.nullcontext():
+        with self.wrapped.join(self.cell.divides_by_all) if joins else contextlib.nullcontext():
             for step in range(first, end):
                 if joins and self.cell.shares(step)[self.rank] == 0:
                     break
@@ -143,8 +142,7 @@ class Loop:
         cell = self.cell
         if self.rank is None or cell.kind == "DataParallel":
             return 1 / ROWS
-        divides_by_all = not cell.has("join") or cell.draws("join").random() < 0.5
-        return (cell.ranks_at(step) if divides_by_all else sum(1 for count in cell.shares(step) if count)) / ROWS
+        return (cell.ranks_at(step) if cell.divides_by_all else sum(1 for count in cell.shares(step) if count)) / ROWS
 
     def differentiate(self, x, y, step, rank, begin, count, quiet, seed):
         """Forward and backward of some rows; each row's loss."""
@@ -226,14 +224,11 @@ class Loop:
         compare(self.where(step, "the learning rate"), now.rate, then.rate)
         if self.average:
             compare(self.where(step, "average"), now.average, then.average)
-        if now.state is not None:
-            self.check_state(step, now.state)
-
-    def check_state(self, step, state):
-        then = self.expected.steps[step].state
-        known = {name: then.parameters[name] for name in state.parameters if name in then.parameters}
-        compare(self.where(step, "parameter"), state.parameters, known)
-        compare(self.where(step, "buffer"), state.own, then.figures[self.rank])
+        parameters = then.state.parameters
+        if self.cell.has("shared"):  # a state names a shared one twice, a list of parameters once
+            parameters = {name: value for name, value in parameters.items() if name in now.state.parameters}
+        compare(self.where(step, "parameter"), now.state.parameters, parameters)
+        compare(self.where(step, "buffer"), now.state.own, then.state.figures[self.rank])
 
     def save(self):
         """What the second part of a cell goes on with; every rank calls it, and rank 0's counts."""

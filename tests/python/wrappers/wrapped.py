@@ -8,7 +8,8 @@ from tandem import nn
 from tandem.distributed.algorithms.join import Join
 from tandem.distributed.device_mesh import DeviceMesh
 from tandem.distributed.fsdp import FullyShardedDataParallel as FSDP
-from tandem.distributed.fsdp import ShardedGradScaler, ShardingStrategy, fully_shard
+from tandem.distributed.fsdp import ShardingStrategy, fully_shard
+from tandem.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
 from tandem.distributed.fsdp.wrap import ModuleWrapPolicy
 from tandem.distributed.optim import ZeroRedundancyOptimizer
 from wrappers.net import Block, Net
@@ -35,6 +36,10 @@ def optimizer_of(cell, module):
     return optimizer_class(_listed(cell, module), **options)
 
 
+def scaler_of(cell, sort=tandem.amp.GradScaler, **options):
+    return sort("cpu", init_scale=1024, growth_interval=2, enabled=cell.has("scaler"), **options)
+
+
 def plain(value):
     """The number that a tensor, in shards or not, or a float is."""
     value = value.full_tensor() if hasattr(value, "full_tensor") else value
@@ -48,7 +53,7 @@ class Wrapped:
         self.cell = cell
         self.module = self.net = Net(cell)
         self.optimizer = optimizer_of(cell, self.net)
-        self.scaler = tandem.amp.GradScaler("cpu", init_scale=1024, growth_interval=2, enabled=cell.has("scaler"))
+        self.scaler = scaler_of(cell)
 
     def no_sync(self):
         return contextlib.nullcontext()
@@ -124,7 +129,7 @@ class InDdp(Wrapped):
             )
         else:
             self.optimizer = optimizer_of(cell, self.net)
-        self.scaler = tandem.amp.GradScaler("cpu", init_scale=1024, growth_interval=2, enabled=cell.has("scaler"))
+        self.scaler = scaler_of(cell)
 
     def no_sync(self):
         return self.module.no_sync()
@@ -148,20 +153,21 @@ class InFsdp(Wrapped):
     def __init__(self, cell, group):
         self.cell = cell
         draws = cell.draws("fsdp")
-        self.net = _net_of_rank(cell, group, False)
+        # PyTorch's makes ranks alike on GPUs only, and needs a scaler of its own; ours looks at all ranks by itself.
+        of_torch = not hasattr(tandem, "virtual_gpus")
+        self.net = _net_of_rank(cell, group, of_torch)
         self.module = FSDP(
             self.net,
             process_group=group,
             sharding_strategy=draws.choice((ShardingStrategy.FULL_SHARD, ShardingStrategy.SHARD_GRAD_OP, ShardingStrategy.NO_SHARD)),
             auto_wrap_policy=ModuleWrapPolicy({Block}) if draws.random() < 0.6 and not cell.has("shared") else None,
             use_orig_params=draws.random() < 0.5 or cell.has("frozen"),
-            sync_module_states=True,
+            sync_module_states=not of_torch,
             device_id=tandem.device("cuda", dist.get_rank()) if cell.gpus else tandem.device("cpu"),
         )
         self.optimizer = optimizer_of(cell, self.module)
-        sort = ShardedGradScaler if draws.random() < 0.5 or not hasattr(tandem, "virtual_gpus") else tandem.amp.GradScaler
-        options = {"process_group": group} if sort is ShardedGradScaler else {}
-        self.scaler = sort("cpu", init_scale=1024, growth_interval=2, enabled=cell.has("scaler"), **options)
+        sharded = draws.random() < 0.5 or of_torch
+        self.scaler = scaler_of(cell, ShardedGradScaler, process_group=group) if sharded else scaler_of(cell)
 
     def no_sync(self):
         return self.module.no_sync()
@@ -211,7 +217,7 @@ class InShards(InFsdp):
                 fully_shard(block, mesh=mesh, reshard_after_forward=resharded)
         fully_shard(self.net, mesh=mesh, reshard_after_forward=resharded)
         self.optimizer = optimizer_of(cell, self.net)
-        self.scaler = tandem.amp.GradScaler("cpu", init_scale=1024, growth_interval=2, enabled=cell.has("scaler"))
+        self.scaler = scaler_of(cell)
 
     @contextlib.contextmanager
     def no_sync(self):
