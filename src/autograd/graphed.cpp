@@ -154,19 +154,24 @@ Graphed detail::make_graphed(const Graphed::Function& function, const std::vecto
       state->output_gradients.push_back(
           output.requires_grad() ? zeros(output.sizes(), {.dtype = output.dtype(), .device = output.device()}, site) : Tensor());
   };
-  {  // Buffers, plans and libraries are made by the first passes, which a capture could not do.
-    const Stream side{samples.front().device()};
-    side.wait_stream(current_stream(samples.front().device()), site);
-    {
-      const StreamGuard guard(side);
-      for (int i = 0; i < options.num_warmup_iters; ++i) {
-        const std::vector<Tensor> outputs = function(state->inputs);
-        make_output_gradients(outputs);
-        (void)gradients_of(*state, outputs, options.allow_unused_input, site);
-      }
+  // Buffers, plans and libraries are made by the first passes, which a capture could not do.
+  const Stream side{samples.front().device()};
+  side.wait_stream(current_stream(samples.front().device()), site);
+  const auto warm_up = [&] {
+    const StreamGuard guard(side);
+    for (int i = 0; i < options.num_warmup_iters; ++i) {
+      const std::vector<Tensor> outputs = function(state->inputs);
+      make_output_gradients(outputs);
+      (void)gradients_of(*state, outputs, options.allow_unused_input, site);
     }
-    side.synchronize(site);
+  };
+  try {
+    warm_up();
+  } catch (...) {  // What it reads may be let go now, and its memory used again.
+    current_stream(samples.front().device()).wait_stream(side, site);
+    throw;
   }
+  side.synchronize(site);
   state->surroundings = Surroundings(std::move(current));
   GraphOptions capture{options.pool.holder() ? options.pool : graph_pool_handle(), {}};
   std::vector<Tensor> outputs;

@@ -157,6 +157,19 @@ void expect_captured_steps(const Options& options) {
   }
 }
 
+TEST(Graphed, MemoryOfAFirstPassThatFailsIsUsedAgainInOrder) {
+  const Tensor x = sample({1000}, 8);
+  const races::Checker races;
+  const auto fails = [](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
+    (void)(inputs[0] * 2);
+    throw Error("fails");
+  };
+  EXPECT_ERROR((void)cuda::make_graphed(fails, {x}), Error, "fails");
+  (void)ones({1000}, kGpu);  // takes the memory that the input had
+  cuda::synchronize(kGpu);
+  EXPECT_TRUE(races.reports().empty()) << races.reports().front().text;
+}
+
 TEST(CapturedSteps, EqualOthers) {
   expect_captured_steps<optim::SGD>(optim::SGDOptions{.lr = 0.05, .momentum = 0.9});
   expect_captured_steps<optim::Adam>(optim::AdamOptions{.lr = 0.01});

@@ -4,7 +4,7 @@ import copy
 import unittest
 
 import tandem
-from tandem import cuda, nn
+from tandem import cuda, nn, races
 from tandem.nn import functional as F
 
 
@@ -136,6 +136,18 @@ class GraphedCallables(unittest.TestCase):
         net(on_gpu(3, 2)).sum().backward()
         self.assertIsNone(net.unused.weight.grad)
         self.assertEqual(net.used.bias.grad.tolist(), [3, 3])
+
+    def test_memory_of_a_first_pass_that_fails_is_used_again_in_order(self):
+        def fails(x):
+            x * 2
+            raise ValueError
+
+        with races.Checker() as checker:
+            with self.assertRaises(ValueError):
+                cuda.make_graphed_callables(fails, (on_gpu(1000),))
+            on_gpu(1000)  # takes the memory that the input had
+            cuda.synchronize()
+        self.assertEqual(str(checker), "no races")
 
     def test_calls_that_do_not_fit(self):
         net = cuda.make_graphed_callables(nn.Linear(4, 2).cuda(), (on_gpu(3, 4),))

@@ -178,10 +178,13 @@ def make(callables, sample_args, num_warmup_iters, allow_unused_input, pool, cap
     with enable_grad():
         side = cuda.Stream()
         side.wait_stream(cuda.current_stream())
-        with cuda.stream(side):
-            for one in captured:
-                for _ in range(num_warmup_iters):
-                    one.warm_up()
+        try:
+            with cuda.stream(side):
+                for one in captured:
+                    for _ in range(num_warmup_iters):
+                        one.warm_up()
+        finally:  # also where one fails: what it reads may be let go now, and its memory used again
+            cuda.current_stream().wait_stream(side)
         cuda.synchronize()
         for one in captured:
             one.capture_forward(pool, capture_error_mode)
