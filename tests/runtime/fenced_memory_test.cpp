@@ -13,9 +13,9 @@
 namespace tandem::runtime {
 namespace {
 
-/// By the signal, or by the address sanitizer, which tells of it.
+/// By the signal, or by a sanitizer, which tells of it.
 bool is_fault(int status) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return WIFEXITED(status) && WEXITSTATUS(status) != 0;
 #else
   return testing::KilledBySignal(SIGSEGV)(status);

@@ -36,6 +36,11 @@ class Watch final : public td::runtime::Observer {
   void mark(const facts::CaptureMark& mark) noexcept override { keep(captures, mark); }
   void mark(const facts::MemoryMark& mark) noexcept override { keep(memory, mark); }
   void missed() noexcept override { ++missing; }
+  /// The copies told of so far, while others work.
+  size_t copies_so_far() {
+    const std::lock_guard lock(mutex_);
+    return copies.size();
+  }
 
   bool refuses = false;
   std::atomic<int> missing{0};
@@ -239,7 +244,7 @@ TEST(Observer, ComesAndGoesBesideThreads) {
     std::this_thread::yield();
     const auto other = std::make_unique<Watch>();
     (void)td::ones({1}, td::gpu(0)).cpu();
-    told += watch.copies.size();
+    told += watch.copies_so_far();
   }
   over = true;
   for (auto& thread : threads) thread.join();
