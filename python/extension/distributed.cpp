@@ -28,13 +28,6 @@ struct PyWork {
 };
 PyTypeObject work_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
-/// Of a group here, or of the package's, which has one. None stands for all ranks.
-ranks::ProcessGroup group_of(PyObject* object) {
-  if (!given(object)) return {};
-  if (PyObject_HasAttrString(object, "_handle")) return group_of(Object::take(checked(PyObject_GetAttrString(object, "_handle"))).get());
-  if (Py_TYPE(object) != &group_type) fail<TypeError>("expected a process group, but got ", Py_TYPE(object)->tp_name);
-  return reinterpret_cast<PyGroup*>(object)->value;
-}
 const ranks::ProcessGroup& group_of_self(PyObject* self) { return reinterpret_cast<PyGroup*>(self)->value; }
 ranks::Work& work_of(PyObject* object) { return reinterpret_cast<PyWork*>(object)->value; }
 
@@ -443,6 +436,13 @@ bool ready(PyTypeObject& type, const char* name, size_t size, destructor dealloc
 }
 
 }  // namespace
+
+distributed::ProcessGroup group_of(PyObject* object) {
+  if (!given(object)) return {};
+  if (PyObject_HasAttrString(object, "_handle")) return group_of(Object::take(checked(PyObject_GetAttrString(object, "_handle"))).get());
+  if (Py_TYPE(object) != &group_type) fail<TypeError>("expected a process group, but got ", Py_TYPE(object)->tp_name);
+  return reinterpret_cast<PyGroup*>(object)->value;
+}
 
 bool add_distributed(PyObject* module) {
   if (!ready(group_type, "tandem._C._distributed.Group", sizeof(PyGroup), deallocate<PyGroup, ranks::ProcessGroup>, group_methods) ||

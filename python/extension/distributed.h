@@ -5,6 +5,9 @@
 
 namespace tandem::python {
 
+/// Of a handle, or of the package's group, which has one. None stands for all ranks.
+distributed::ProcessGroup group_of(PyObject* object);
+
 /// Adds _distributed. False after an error.
 bool add_distributed(PyObject* module);
 

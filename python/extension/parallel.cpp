@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bindings.h"
-#include "parallel/used_leaves.h"
+#include "reducer.h"
 
 namespace tandem::python {
 namespace {
@@ -54,18 +54,6 @@ PyObject* reduce_add(PyObject*, PyObject* args) {
   });
 }
 
-/// used_leaves(outputs, leaves): whether gradients of the outputs flow to each of the leaves.
-PyObject* used_leaves(PyObject*, PyObject* args) {
-  return with_two(args, [](PyObject* outputs, PyObject* leaves, int64_t, Site) {
-    const auto used = tandem::parallel::detail::leaves_behind(to_tensors(outputs));
-    const std::vector<Tensor> asked = to_tensors(leaves);
-    Object list = Object::take(checked(PyList_New(static_cast<Py_ssize_t>(asked.size()))));
-    for (size_t i = 0; i < asked.size(); ++i)
-      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), PyBool_FromLong(asked[i].defined() && used.contains(&asked[i].impl())));
-    return list.release();
-  });
-}
-
 /// Lets go of a tensor's bytes; it stays, and computes again after refill_storage.
 PyObject* clear_storage(PyObject*, PyObject* object) {
   return guarded([&]() -> PyObject* {
@@ -93,14 +81,14 @@ PyMethodDef functions[] = {
     {"scatter", scatter, METH_VARARGS, "(tensor, devices, dim): its chunks, one on each device. Gradients flow back."},
     {"gather", gather, METH_VARARGS, "(tensors, device, dim): the tensors joined on the device. Gradients flow back."},
     {"reduce_add", reduce_add, METH_VARARGS, "(tensors, device): their sum on the device."},
-    {"used_leaves", used_leaves, METH_VARARGS, "(outputs, leaves): whether gradients of the outputs flow to each leaf."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 bool add_parallel(PyObject* module) {
   const Object part = Object::take(PyModule_New("tandem._C._parallel"));
-  return part && PyModule_AddFunctions(part.get(), functions) == 0 && PyModule_AddObjectRef(module, "_parallel", part.get()) == 0;
+  return part && PyModule_AddFunctions(part.get(), functions) == 0 && add_reducer(part.get()) &&
+         PyModule_AddObjectRef(module, "_parallel", part.get()) == 0;
 }
 
 }  // namespace tandem::python

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace tandem::parallel::detail {
@@ -16,9 +17,11 @@ struct Bucket {
 
 std::vector<std::vector<size_t>> plan_buckets(std::span<const BucketItem> items, size_t first_bytes, size_t bytes) {
   std::vector<Bucket> full;
-  std::map<DType, std::pair<Bucket, size_t>> open;  // those that are being filled, and the bytes at which each is full
+  std::map<std::tuple<DType, DeviceType, int>, std::pair<Bucket, size_t>>
+      open;  // those that are being filled, and the bytes at which each is full
   for (size_t i = 0; i < items.size(); ++i) {
-    auto& [bucket, limit] = open.try_emplace(items[i].dtype, Bucket(), first_bytes).first->second;
+    auto& [bucket, limit] =
+        open.try_emplace({items[i].dtype, items[i].device.type(), items[i].device.index()}, Bucket(), first_bytes).first->second;
     bucket.numbers.push_back(items[i].number);
     bucket.bytes += items[i].bytes;
     bucket.last = i;
@@ -26,7 +29,7 @@ std::vector<std::vector<size_t>> plan_buckets(std::span<const BucketItem> items,
     full.push_back(std::exchange(bucket, Bucket()));
     limit = bytes;
   }
-  for (auto& [dtype, rest] : open)
+  for (auto& [kind, rest] : open)
     if (!rest.first.numbers.empty()) full.push_back(std::move(rest.first));
   // Gradients come in the order of the items, so a bucket is complete with its last one.
   std::sort(full.begin(), full.end(), [](const Bucket& a, const Bucket& b) { return a.last < b.last; });

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "parallel/reducer.h"
+#include "parallel/replica.h"
 #include "parallel/wrapper.h"
 
 namespace tandem::parallel {
@@ -15,15 +15,15 @@ namespace tandem::parallel {
 /// outside averages the sum. As the context of DistributedDataParallel.no_sync().
 class NoSync {
  public:
-  explicit NoSync(std::shared_ptr<detail::Reducer> reducer) : reducer_(std::move(reducer)), before_(reducer_->averages()) {
-    reducer_->set_averages(false);
+  explicit NoSync(std::shared_ptr<detail::Replica> replica) : replica_(std::move(replica)), before_(replica_->averages()) {
+    replica_->set_averages(false);
   }
-  ~NoSync() { reducer_->set_averages(before_); }
+  ~NoSync() { replica_->set_averages(before_); }
   NoSync(const NoSync&) = delete;
   NoSync& operator=(const NoSync&) = delete;
 
  private:
-  std::shared_ptr<detail::Reducer> reducer_;
+  std::shared_ptr<detail::Replica> replica_;
   bool before_;
 };
 
@@ -40,25 +40,25 @@ template <class M>
 class DistributedDataParallel final : public detail::Wrapper<DistributedDataParallel<M>, M> {
  public:
   explicit DistributedDataParallel(M& module, const DistributedDataParallelOptions& options = {}, Site site = Site::here())
-      : detail::Wrapper<DistributedDataParallel<M>, M>(module, site), reducer_(std::make_shared<detail::Reducer>(module, options, site)) {}
+      : detail::Wrapper<DistributedDataParallel<M>, M>(module, site), replica_(std::make_shared<detail::Replica>(module, options, site)) {}
 
   /// `auto quiet = ddp.no_sync();`: gradients of the forwards in this scope stay on their rank.
-  [[nodiscard]] NoSync no_sync() { return NoSync(reducer_); }
+  [[nodiscard]] NoSync no_sync() { return NoSync(replica_); }
   /// Runs `steps`, in which ranks may take different numbers of steps: one that is done takes part in the others' averages without
   /// gradients of its own. In the end all have the parameters and buffers of the ranks that came last. The average is by the weights of the
   /// ranks that are at work. Every rank calls it. As the context of DistributedDataParallel.join().
-  void join(const std::function<void()>& steps, Site site = Site::here()) { reducer_->join(steps, site); }
+  void join(const std::function<void()>& steps, Site site = Site::here()) { replica_->join(steps, site); }
   /// In join: the weight of this rank's next gradients, such as the number of samples in its batch; 1 unless set.
-  void set_weight(double weight) { reducer_->set_weight(weight); }
+  void set_weight(double weight) { replica_->set_weight(weight); }
   /// How many collectives a step takes for the gradients.
-  [[nodiscard]] size_t bucket_count() const { return reducer_->bucket_count(); }
+  [[nodiscard]] size_t bucket_count() const { return replica_->bucket_count(); }
 
  private:
   friend class detail::Wrapper<DistributedDataParallel<M>, M>;
-  void before(Site site) { reducer_->before_forward(site); }
-  void after(const std::vector<Tensor>& outputs, Site) { reducer_->after_forward(outputs); }
+  void before(Site site) { replica_->before_forward(site); }
+  void after(const std::vector<Tensor>& outputs, Site) { replica_->after_forward(outputs); }
 
-  std::shared_ptr<detail::Reducer> reducer_;
+  std::shared_ptr<detail::Replica> replica_;
 };
 
 }  // namespace tandem::parallel

@@ -41,7 +41,7 @@ std::vector<Bucket> make_buckets(std::vector<Parameter>& parameters, const std::
   return buckets;
 }
 
-void put_into_bucket(Parameter& parameter, double scale, Site site) {
+void put_into_bucket(Parameter& parameter, double scale, bool as_view, Site site) {
   const NoGradGuard no_grad;
   Tensor& grad = parameter.tensor.grad();
   parameter.without_grad = !grad.defined();
@@ -49,7 +49,7 @@ void put_into_bucket(Parameter& parameter, double scale, Site site) {
     parameter.view.zero_(site);
     return;
   }
-  if (grad.requires_grad())
+  if (as_view && grad.requires_grad())
     fail("[DistributedDataParallel] the gradient of '", parameter.name,
          "' has a history: create_graph and gradients that are averaged do not go together. Use grad(), which averages nothing");
   if (grad.is_same(parameter.view)) {
@@ -57,7 +57,7 @@ void put_into_bucket(Parameter& parameter, double scale, Site site) {
     return;
   }
   copy_scaled(parameter.view, grad, scale, site);
-  grad = parameter.view;
+  if (as_view) grad = parameter.view;
 }
 
 }  // namespace tandem::parallel::detail

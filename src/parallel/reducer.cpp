@@ -4,17 +4,13 @@
 #include "parallel/reducer.h"
 
 #include <algorithm>
-#include <mutex>
-#include <unordered_set>
 
 #include "autograd/autograd.h"
 #include "autograd/divided.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/wait_scope.h"
-#include "comm/api/world.h"
 #include "ops/creation.h"
-#include "parallel/agreement.h"
 #include "parallel/backward_watch.h"
 #include "parallel/buckets.h"
 #include "parallel/gradient_buckets.h"
@@ -23,31 +19,7 @@
 namespace tandem::parallel::detail {
 namespace {
 
-constexpr const char* kName = "DistributedDataParallel";
-
-/// Parameters whose gradients some reducer averages: a second one would average them again.
-class Claims {
- public:
-  /// Error where the parameter has one already.
-  void add(const Parameter& parameter) {
-    const std::lock_guard lock(mutex_);
-    if (!claimed_.insert(&parameter.tensor.impl()).second)
-      fail("[", kName, "] the gradients of '", parameter.name,
-           "' are averaged by another DistributedDataParallel already: wrap a module once, and none of its parts");
-  }
-  void remove(const Parameter& parameter) {
-    const std::lock_guard lock(mutex_);
-    claimed_.erase(&parameter.tensor.impl());
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_set<const TensorImpl*> claimed_;
-};
-Claims& claims() {
-  static Claims all;
-  return all;
-}
+constexpr const char* kName = Reducer::kName;
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -88,18 +60,16 @@ struct Pass {
 }  // namespace
 
 struct Reducer::State {
-  State(nn::ModuleBase& wrapped, DistributedDataParallelOptions given) : module(wrapped), options(std::move(given)) {}
+  explicit State(ReducerOptions given) : options(std::move(given)) {}
   ~State() {
     for (size_t i = 0; i < hooks.size(); ++i) parameters[i].tensor.remove_hook(hooks[i]);
-    for (size_t i = 0; i < claimed; ++i) claims().remove(parameters[i]);
   }
 
-  void start(Site site);
+  void start(const NamedTensors& all, Site site);
   void check_unchanged() const;
   void check_finished();
   void plan(const std::vector<size_t>& order, Site site);
   void rebuild(Site site);
-  void send_buffers(Site site);
   void watch(const std::vector<Tensor>& outputs, const std::shared_ptr<const Pass>& pass);
   void meet_backward();
   void begin_average();
@@ -109,28 +79,22 @@ struct Reducer::State {
   void reduce_full_buckets();
   void reduce(Bucket& bucket);
   void begin_reduce(Bucket& bucket, bool beside, Site site);
+  void wait_for(Bucket& bucket, Site site);
   void end_backward();
   void finish();
   void give_up();
+  void take_back(Bucket& bucket);
   void take_where_others_have(Bucket& bucket);
-  /// What all ranks do next in a join: whether any is still at work, and whether gradients are averaged.
-  struct Round {
-    bool at_work = false, averaged = false;
-  };
-  Round exchange(double own, bool averages, Site site);
-  bool shadow(Site site);
+  void give_gradient(Parameter& parameter);
 
-  nn::ModuleBase& module;
-  DistributedDataParallelOptions options;
+  ReducerOptions options;
   distributed::ProcessGroup& group = options.process_group;
-  Device device;
-  std::string label;  // of this wrapper's collectives
+  std::string label;  // of this reducer's collectives
   std::vector<Parameter> parameters;
-  std::vector<std::pair<std::string, Tensor>> frozen;  // parameters that required no gradient
-  SharedBuffers buffers;
+  NamedTensors frozen;  // parameters that required no gradient
   std::vector<int64_t> hooks;
-  size_t claimed = 0;
   std::vector<Bucket> buckets;
+  CommHook comm_hook;
   Site site = Site::none();
 
   bool averaging = true;  // as no_sync leaves it
@@ -147,48 +111,15 @@ struct Reducer::State {
   size_t next = 0;  // the bucket to be reduced next
   Order order_is = Order::Unknown;
   std::vector<size_t> order;
-
-  bool joining = false;
-  double weight = 1;
-  int source = 0;  // whose buffers count; in a join, the first rank that is still at work
 };
 
-void Reducer::State::start(Site here) {
+void Reducer::State::start(const NamedTensors& all, Site here) {
   site = here;
-  (void)comm::require_world(kName);
-  if (group.rank() < 0) fail("[", kName, "] this rank is not in the group: make it on the group's ranks only (group.is_member())");
-  if (!(options.bucket_cap_mb > 0)) fail("[", kName, "] bucket_cap_mb must be positive, not ", options.bucket_cap_mb);
-  if (module.has_uninitialized_params())
-    fail("[", kName, "] parameters of ", module.name(), " have no values yet: run a first forward, or call nn::initialize(module, input)");
-  NamedTensors all = module.named_parameters();
   for (const auto& [name, tensor] : all) {
-    if (tensor.device() != all[0].second.device())
-      fail("[", kName, "] parameters must be on one device, but '", all[0].first, "' is on ", all[0].second.device(), " and '", name,
-           "' on ", tensor.device());
     if (tensor.requires_grad()) parameters.push_back({.name = name, .tensor = tensor, .view = {}});
     else frozen.emplace_back(name, tensor);
   }
-  if (parameters.empty())
-    fail("[", kName, "] ", module.name(), " has no parameter that requires a gradient, so there is nothing to average");
-  device = parameters[0].tensor.device();
-  const NamedTensors named_buffers = module.named_buffers();
-  check_alike(kName, "parameter", all, group, site);
-  check_alike(kName, "buffer", named_buffers, group, site);
-  for (const Parameter& parameter : parameters) {
-    claims().add(parameter);
-    ++claimed;
-  }
-  std::vector<Tensor> values;
-  for (const auto& [name, tensor] : named_buffers) {
-    if (tensor.device() != device)
-      fail("[", kName, "] buffer '", name, "' is on ", tensor.device(), ", but the parameters are on ", device);
-    values.push_back(tensor);
-  }
-  buffers = SharedBuffers(values);
   label = str(kName, ' ', group.next_number(), ": ");
-  for (const auto& [name, tensor] : all) values.push_back(tensor);
-  broadcast_values(values, 0, group, site);
-
   std::vector<size_t> reversed(parameters.size());
   for (size_t i = 0; i < reversed.size(); ++i) reversed[i] = reversed.size() - 1 - i;
   plan(reversed, site);
@@ -198,11 +129,16 @@ void Reducer::State::start(Site here) {
 }
 
 void Reducer::State::plan(const std::vector<size_t>& in_order, Site here) {
-  std::vector<BucketItem> items;
-  for (const size_t i : in_order) items.push_back({i, parameters[i].tensor.nbytes(), parameters[i].tensor.dtype()});
-  const auto bytes = static_cast<size_t>(options.bucket_cap_mb * 1024 * 1024);
-  buckets =
-      make_buckets(parameters, plan_buckets(items, std::min(kFirstBucketBytes, bytes), bytes), options.find_unused_parameters, group, here);
+  std::vector<BucketItem> items, delayed;
+  for (const size_t i : in_order) {
+    const Parameter& parameter = parameters[i];
+    const bool comes_last = std::find(options.delayed.begin(), options.delayed.end(), parameter.name) != options.delayed.end();
+    (comes_last ? delayed : items).push_back({i, parameter.tensor.nbytes(), parameter.tensor.dtype(), parameter.tensor.device()});
+  }
+  const auto bytes = [](double mb) { return static_cast<size_t>(mb * 1024 * 1024); };
+  auto planned = plan_buckets(items, bytes(options.first_bucket_mb), bytes(options.bucket_cap_mb));
+  for (auto& last : plan_buckets(delayed, bytes(options.bucket_cap_mb), bytes(options.bucket_cap_mb))) planned.push_back(std::move(last));
+  buckets = make_buckets(parameters, planned, options.find_unused_parameters, group, here);
 }
 
 /// Buckets in the order of rank 0's first backward.
@@ -214,21 +150,21 @@ void Reducer::State::rebuild(Site here) {
   for (size_t i = parameters.size(); i-- > 0;)
     if (!known[i]) order.push_back(i);
   const Tensor agreed = tensor(std::vector<int64_t>(order.begin(), order.end()), kInt64);
-  broadcast_values({agreed}, 0, group, here, label + "order");
+  distributed::broadcast(agreed, group.ranks().front(), {group, options.last_beside, label + "order"}, here).wait(here);
   const auto* first = agreed.data_ptr<int64_t>();
   plan(std::vector<size_t>(first, first + agreed.numel()), here);
 }
 
 void Reducer::State::check_unchanged() const {
   for (const Parameter& parameter : parameters) {
-    if (!parameter.tensor.requires_grad())
+    if (!parameter.tensor.requires_grad() && !options.find_unused_parameters)
       fail("[", kName, "] '", parameter.name, "' requires no gradient any more: make the DistributedDataParallel anew after such a change");
     if (autograd::divided_gradient(parameter.tensor))
       fail("[", kName, "] the gradient of '", parameter.name,
            "' is averaged by a ZeroRedundancyOptimizer with shard_gradients: leave the DistributedDataParallel out, or shard_gradients");
-    if (parameter.tensor.device() != device || parameter.tensor.dtype() != parameter.view.dtype())
+    if (parameter.tensor.device() != parameter.view.device() || parameter.tensor.dtype() != parameter.view.dtype())
       fail("[", kName, "] '", parameter.name, "' is now ", parameter.tensor.dtype(), " on ", parameter.tensor.device(), ", but was ",
-           parameter.view.dtype(), " on ", device, ": move a module before it is wrapped");
+           parameter.view.dtype(), " on ", parameter.view.device(), ": move a module before it is wrapped");
   }
   for (const auto& [name, tensor] : frozen)
     if (tensor.requires_grad())
@@ -245,13 +181,10 @@ void Reducer::State::check_finished() {
   give_up();
   if (by_error) return;  // whoever caught it knows
   const std::string advice = "let all outputs of forward take part in the loss; where parameters are not used in every step, say ";
-  fail("[", kName, "] the step before has not been averaged: on rank ", group.rank(), " no gradient came for ", listed(missing), ". Hint: ",
+  fail("[", kName, "] Expected to have finished reduction in the prior iteration before starting a new one: on rank ", group.rank(),
+       " no gradient came for ", listed(missing), ". Hint: ",
        options.find_unused_parameters ? Hint("all outputs of forward must take part in the loss")
                                       : Hint(advice + "{.find_unused_parameters = true}", advice + "find_unused_parameters=True"));
-}
-
-void Reducer::State::send_buffers(Site here) {
-  if (options.broadcast_buffers) buffers.send(module.training(), source, group, here, label + "buffers");
 }
 
 /// Backwards that come through these outputs are averaged, or, without a pass, stay on their rank.
@@ -315,9 +248,9 @@ void Reducer::State::mark_unused() {
 void Reducer::State::mark(size_t number) {
   Parameter& parameter = parameters[number];
   if (parameter.ready)
-    fail("[", kName, "] '", parameter.name,
+    fail("[", kName, "] Expected to mark a variable ready only once, but '", parameter.name,
          "' got a gradient twice in one step: call backward once for each forward, on a sum where there are several losses");
-  put_into_bucket(parameter, scale, site);
+  put_into_bucket(parameter, comm_hook ? 1 : scale, options.gradient_as_bucket_view, site);
   parameter.ready = true;
   if (order_is == Order::Unknown && !parameter.without_grad) order.push_back(number);
   --buckets[parameter.bucket].waiting;
@@ -334,13 +267,35 @@ void Reducer::State::reduce(Bucket& bucket) {
     bucket.flags.copy_(tensor(flags, bucket.flags.dtype()), false, site);
   }
   // What comes last has nothing beside it: on the CPU the calling thread does it itself.
-  const bool beside = device.is_cuda() || &bucket != &buckets.back();
+  const bool beside = options.last_beside || bucket.flat.is_cuda() || &bucket != &buckets.back();
   begin_reduce(bucket, beside, site);
 }
 
 void Reducer::State::begin_reduce(Bucket& bucket, bool beside, Site here) {
-  const std::string which = str(label, "bucket ", &bucket - buckets.data());
-  bucket.work = distributed::all_reduce(bucket.flat, distributed::ReduceOp::SUM, {group, beside, which}, here);
+  const auto index = static_cast<size_t>(&bucket - buckets.data());
+  const Tensor& summed = comm_hook ? bucket.flags : bucket.flat;
+  if (summed.defined())
+    bucket.work = distributed::all_reduce(summed, distributed::ReduceOp::SUM, {group, beside, str(label, "bucket ", index)}, here);
+  if (!comm_hook) return;
+  FullBucket full;
+  full.index = index;
+  full.is_last = index + 1 == buckets.size();
+  full.flat = bucket.gradients;
+  for (const size_t i : bucket.members) {
+    full.gradients.push_back(parameters[i].view);
+    full.parameters.push_back(parameters[i].tensor);
+  }
+  const NoGradGuard no_grad;
+  bucket.averaged = comm_hook(full);
+}
+
+/// Until the bucket's average is in it.
+void Reducer::State::wait_for(Bucket& bucket, Site here) {
+  std::exchange(bucket.work, {}).wait(here);
+  const auto averaged = std::exchange(bucket.averaged, nullptr);
+  if (!averaged) return;
+  const NoGradGuard no_grad;
+  if (const Tensor average = averaged(); !average.is_same(bucket.gradients)) bucket.gradients.copy_(average, false, here);
 }
 
 void Reducer::State::end_backward() {
@@ -358,7 +313,10 @@ void Reducer::State::end_backward() {
 }
 
 void Reducer::State::finish() {
-  for (Bucket& bucket : buckets) std::exchange(bucket.work, {}).wait(site);
+  for (Bucket& bucket : buckets) {
+    wait_for(bucket, site);
+    if (!options.gradient_as_bucket_view) take_back(bucket);
+  }
   if (options.find_unused_parameters)
     for (Bucket& bucket : buckets) take_where_others_have(bucket);
   forward = Forward::None;
@@ -370,7 +328,21 @@ void Reducer::State::finish() {
 void Reducer::State::give_up() {
   average = Average::None;
   if (order_is == Order::Unknown) order.clear();
-  for (Bucket& bucket : buckets) std::exchange(bucket.work, {}).wait(site);
+  for (Bucket& bucket : buckets) wait_for(bucket, site);
+}
+
+/// Averages where gradients have memory of their own.
+void Reducer::State::take_back(Bucket& bucket) {
+  for (const size_t i : bucket.members)
+    if (!parameters[i].without_grad) give_gradient(parameters[i]);
+}
+
+void Reducer::State::give_gradient(Parameter& parameter) {
+  const NoGradGuard no_grad;
+  Tensor& grad = parameter.tensor.grad();
+  if (options.gradient_as_bucket_view) grad = parameter.view;
+  else if (!grad.defined()) grad = parameter.view.clone(site);
+  else grad.detach().copy_(parameter.view, false, site);
 }
 
 /// A parameter without a gradient here gets the others', unless nobody has one: then it stays without.
@@ -380,71 +352,25 @@ void Reducer::State::take_where_others_have(Bucket& bucket) {
   const tandem::detail::OwnWork own("DistributedDataParallel's search for unused parameters", site);
   const Tensor flags = bucket.flags.cpu(site).to(kFloat64);
   for (const size_t i : bucket.members)
-    if (parameters[i].without_grad && flags.data_ptr<double>()[parameters[i].slot] > 0) parameters[i].tensor.grad() = parameters[i].view;
+    if (parameters[i].without_grad && flags.data_ptr<double>()[parameters[i].slot] > 0) give_gradient(parameters[i]);
 }
 
-/// All ranks tell the weight of what they do next, 0 where they are done, and whether they average it.
-Reducer::State::Round Reducer::State::exchange(double own, bool averages, Site here) {
-  const auto all = distributed::all_gather(tensor({own, averages ? 1.0 : 0.0}, kFloat64), {.group = group}, here);
-  Round round;
-  double sum = 0;
-  for (size_t i = all.size(); i-- > 0;) {
-    const auto* told = all[i].data_ptr<double>();
-    sum += told[0];
-    round.averaged |= told[1] > 0;
-    if (told[0] > 0) source = static_cast<int>(i);
-  }
-  round.at_work = sum > 0;
-  if (round.at_work) scale = own / sum;
-  return round;
-}
-
-/// One forward and backward of the others, without gradients of this rank's own. Whether anyone is still at work.
-bool Reducer::State::shadow(Site here) {
-  const Round round = exchange(0, false, here);
-  if (!round.averaged) return round.at_work;
-  rebuild(here);
-  send_buffers(here);
-  for (Bucket& bucket : buckets) {
-    bucket.flat.zero_(here);
-    begin_reduce(bucket, true, here);
-  }
-  for (Bucket& bucket : buckets) {
-    std::exchange(bucket.work, {}).wait(here);
-    if (order_is == Order::Unknown) order.insert(order.end(), bucket.members.begin(), bucket.members.end());
-  }
-  if (order_is == Order::Unknown) order_is = Order::Known;
-  return true;
-}
-
-Reducer::Reducer(nn::ModuleBase& module, const DistributedDataParallelOptions& options, Site site)
-    : state_(std::make_shared<State>(module, options)) {
+Reducer::Reducer(const NamedTensors& parameters, const ReducerOptions& options, Site site) : state_(std::make_shared<State>(options)) {
   state_->self = state_;
-  state_->start(site);
+  state_->start(parameters, site);
 }
 Reducer::~Reducer() = default;
 
-void Reducer::before_forward(Site site) {
-  State& s = *state_;
-  const bool recording = is_grad_enabled();
-  if (recording) {
-    s.check_unchanged();
-    s.check_finished();
-    if (s.joining) (void)s.exchange(s.weight, s.averaging, site);
-  }
-  if (!s.averaging) {
-    if (s.module.training()) s.buffers.changed();
-    return;
-  }
-  if (recording) s.rebuild(site);
-  if (recording || !s.joining) s.send_buffers(site);
+void Reducer::check() {
+  state_->check_unchanged();
+  state_->check_finished();
 }
+void Reducer::prepare(Site site) { state_->rebuild(site); }
 
-void Reducer::after_forward(std::span<const Tensor> outputs) {
+void Reducer::after_forward(std::span<const Tensor> outputs, bool all) {
   State& s = *state_;
   if (!is_grad_enabled()) return;  // nothing can come back through it, whatever is still to come through others
   std::vector<Tensor> seen;
-  bool all = !outputs.empty();
   for (const Tensor& output : outputs) {
     if (!output.defined() || !output.requires_grad()) continue;
     if (output.is_leaf()) all = false;  // a parameter, or an input as it came: a hook there would meet other backwards
@@ -466,42 +392,39 @@ void Reducer::after_forward(std::span<const Tensor> outputs) {
   s.watch(seen, pass);
 }
 
+void Reducer::take_part(Site site) {
+  State& s = *state_;
+  for (Bucket& bucket : s.buckets) {
+    bucket.flat.zero_(site);
+    s.begin_reduce(bucket, true, site);
+  }
+  for (Bucket& bucket : s.buckets) {
+    s.wait_for(bucket, site);
+    if (s.order_is == Order::Unknown) s.order.insert(s.order.end(), bucket.members.begin(), bucket.members.end());
+  }
+  if (s.order_is == Order::Unknown) s.order_is = Order::Known;
+}
+
 bool Reducer::averages() const { return state_->averaging; }
 void Reducer::set_averages(bool averages) { state_->averaging = averages; }
-size_t Reducer::bucket_count() const { return state_->buckets.size(); }
-
-void Reducer::set_weight(double weight) {
-  if (!state_->joining) fail("[", kName, ".set_weight] only ranks that run in join() have weights");
-  if (!(weight > 0)) fail("[", kName, ".set_weight] a weight must be positive, not ", weight);
-  state_->weight = weight;
-}
-
-void Reducer::join(const std::function<void()>& steps, Site site) {
+void Reducer::set_scale(double scale) { state_->scale = scale; }
+void Reducer::set_comm_hook(CommHook hook) { state_->comm_hook = std::move(hook); }
+void Reducer::look_for_unused(Site site) {
   State& s = *state_;
-  if (s.joining) fail("[", kName, ".join] is running already");
-  s.joining = true;
-  s.weight = 1;
-  s.source = -1;
-  const auto leave = [&] {
-    s.joining = false;
-    s.source = 0;
-    s.scale = 1.0 / s.group.size();
-  };
-  try {
-    steps();
-    s.check_finished();
-    while (s.shadow(site)) {
-    }
-    if (s.source >= 0) {
-      std::vector<Tensor> values = s.buffers.all();
-      for (const Parameter& parameter : s.parameters) values.push_back(parameter.tensor);
-      broadcast_values(values, s.source, s.group, site);
-    }
-  } catch (...) {
-    leave();
-    throw;
-  }
-  leave();
+  if (std::exchange(s.options.find_unused_parameters, true)) return;
+  std::vector<size_t> numbers;
+  for (const Bucket& bucket : s.buckets) numbers.insert(numbers.end(), bucket.members.begin(), bucket.members.end());
+  s.plan(numbers, site);
 }
+
+std::vector<std::vector<std::string>> Reducer::buckets() const {
+  std::vector<std::vector<std::string>> all;
+  for (const Bucket& bucket : state_->buckets) {
+    std::vector<std::string>& names = all.emplace_back();
+    for (const size_t i : bucket.members) names.push_back(state_->parameters[i].name);
+  }
+  return all;
+}
+const std::string& Reducer::label() const { return state_->label; }
 
 }  // namespace tandem::parallel::detail

@@ -89,7 +89,7 @@ Fit::Fit(Trainer& trainer, Progress& progress, const Ranks& ranks, Module& model
   schedules_ = model.configure_schedules(*optimizer_, steps_an_epoch * options_.max_epochs);
   if (options_.resume && std::filesystem::exists(checkpoint_path_)) load();
   if (progress.devices.size() > 1) parallel_.emplace(model, copier, progress.devices);
-  if (ranks_.several()) reducer_.emplace(model, parallel::DistributedDataParallelOptions(), site);
+  if (ranks_.several()) replica_.emplace(model, parallel::DistributedDataParallelOptions(), site);
   if (!options_.quiet && ranks_.is_first()) {
     std::ostream& out = options_.output ? *options_.output : std::cerr;
     const Terminal terminal = options_.output ? Terminal() : terminal_of(2);
@@ -184,7 +184,7 @@ bool Fit::train_epoch() {
 void Fit::train_batch(const data::Batch& batch) {
   const int64_t in_group = batch_ % options_.accumulate;
   const bool steps = in_group == options_.accumulate - 1 || batch_ == batches_ - 1;
-  if (reducer_) reducer_->set_averages(steps);
+  if (replica_) replica_->set_averages(steps);
   Tensor loss;
   {
     const Part forward("forward");
@@ -243,10 +243,10 @@ void Fit::step() {
 }
 
 Tensor Fit::forward(const Tensor& input, Site from) {
-  if (reducer_ && is_grad_enabled()) {
-    reducer_->before_forward(from);
+  if (replica_ && is_grad_enabled()) {
+    replica_->before_forward(from);
     Tensor output = computed(input, from);
-    reducer_->after_forward({&output, 1});
+    replica_->after_forward({&output, 1});
     return output;
   }
   return computed(input, from);

@@ -81,7 +81,7 @@ class Fit {
   std::vector<Scheduled> schedules_;
   std::vector<Tensor> parameters_;
   std::optional<parallel::DataParallel<>> parallel_;
-  std::optional<parallel::detail::Reducer> reducer_;
+  std::optional<parallel::detail::Replica> replica_;
   std::vector<double> weights_;  // of the epoch's batches on this rank
   std::optional<ProgressBar> bar_;
   std::optional<LiveBoard> picture_;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/loader.h"
-#include "parallel/reducer.h"
+#include "parallel/replica.h"
 #include "train/losses.h"
 #include "train/module.h"
 

@@ -78,7 +78,7 @@ _LAZY_PARTS = ("algorithms", "checkpoint", "optim", "run", "elastic", "launch", 
 _LAZY_NAMES = {
     "DeviceMesh": "tandem.distributed.device_mesh",
     "init_device_mesh": "tandem.distributed.device_mesh",
-    "GradBucket": "tandem.nn.parallel._reducer",
+    "GradBucket": "tandem.nn.parallel._grad_bucket",
 }
 
 

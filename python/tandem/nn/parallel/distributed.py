@@ -7,25 +7,35 @@ from tandem.distributed.algorithms.join import Join, Joinable, JoinHook
 from tandem.distributed.groups import _get_default_group, handle_of
 from tandem.distributed.work import ReduceOp
 from tandem.nn.modules.module import Module
-from tandem.nn.parallel._reducer import Reducer
+from tandem.nn.parallel._grad_bucket import GradBucket
 from tandem.nn.parallel.comm import device_of
 
 _c = _C._distributed
-_FIRST_BUCKET_BYTES = 1 << 20
+_FIRST_BUCKET_MEGABYTES = 1
 _BUCKET_MEGABYTES = 25
 
 
-def _tensors_in(value):
-    """The tensors in nested tuples, lists, dicts and objects with attributes such as dataclasses."""
+def _collect(value, found):
+    """Adds the tensors in nested tuples, lists, dicts and dataclasses to `found`. False where objects of other kinds may hold more."""
     if isinstance(value, _C.Tensor):
-        return [value]
+        found.append(value)
+        return True
+    if value is None or isinstance(value, (str, bytes, int, float, complex)):
+        return True
     if isinstance(value, dict):
         value = value.values()
     elif hasattr(value, "__dataclass_fields__"):
         value = vars(value).values()
     elif not isinstance(value, (list, tuple, set)):
-        return []
-    return [tensor for item in value for tensor in _tensors_in(item)]
+        return False
+    return all([_collect(item, found) for item in value])
+
+
+def _tensors_in(value):
+    """The tensors in nested tuples, lists, dicts and dataclasses."""
+    found = []
+    _collect(value, found)
+    return found
 
 
 def _moved(value, device):
@@ -52,6 +62,8 @@ class _TakePart(JoinHook):
         """As a forward and a backward without samples."""
         ddp = self._ddp
         averages = ddp._averages_anywhere(False)
+        if averages:
+            ddp.reducer.prepare()
         if ddp.will_sync_module_buffers():
             ddp._sync_buffers(False)
         ddp.require_forward_param_sync = averages
@@ -126,30 +138,29 @@ class DistributedDataParallel(Module, Joinable):
         if not any(parameter.requires_grad for _, parameter in named):
             raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient.")
         self._set_devices(device_ids, output_device, [parameter for _, parameter in named])
-        self.bucket_bytes_cap = int((_BUCKET_MEGABYTES if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
-        self._first_bytes = self.bucket_bytes_cap if bucket_cap_mb is not None else _FIRST_BUCKET_BYTES
+        self._bucket_megabytes = _BUCKET_MEGABYTES if bucket_cap_mb is None else bucket_cap_mb
+        self._first_bucket_megabytes = self._bucket_megabytes if bucket_cap_mb is not None else _FIRST_BUCKET_MEGABYTES
+        self.bucket_bytes_cap = int(self._bucket_megabytes * (1 << 20))
         if init_sync:
             _c.check_alike(handle_of(self.process_group), [name for name, _ in named], [parameter for _, parameter in named], "parameter")
             self._broadcast([parameter for _, parameter in named])
             self._broadcast(self._buffers_to_send())
-        self._number = handle_of(self.process_group).next_number()
         self._listen()
 
     def _listen(self):
         """Makes what averages the gradients."""
-        named = [(name, parameter) for name, parameter in self.module.named_parameters() if name not in self.parameters_to_ignore]
-        named = [(name, parameter) for name, parameter in named if parameter.requires_grad]
-        self.reducer = Reducer(
-            f"DistributedDataParallel {self._number}",
-            [name for name, _ in named],
-            [parameter for _, parameter in named],
-            self.process_group,
-            self._first_bytes,
-            self.bucket_bytes_cap,
+        named = {name: parameter for name, parameter in self.module.named_parameters() if name not in self.parameters_to_ignore}
+        self.reducer = _C._parallel.Reducer(
+            list(named),
+            list(named.values()),
+            handle_of(self.process_group),
             self.find_unused_parameters or self.static_graph,
+            self._first_bucket_megabytes,
+            self._bucket_megabytes,
             self.gradient_as_bucket_view,
-            {number for number, (name, _) in enumerate(named) if name in self._delayed},
+            list(self._delayed),
         )
+        self._has_comm_hook = False
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -211,31 +222,37 @@ class DistributedDataParallel(Module, Joinable):
         return flag.item() > 0
 
     def _set_factor(self, active_ranks):
-        self.reducer.factor = None if self._divides_by_all else handle_of(self.process_group).size() / active_ranks
+        self.reducer.set_scale(1 / (handle_of(self.process_group).size() if self._divides_by_all else active_ranks))
 
     def _notify_join(self, averages):
         """Tells ranks without samples what comes."""
         active_ranks = Join.notify_join_context(self)
         if not self._join_config.enable:
-            self.reducer.factor = None
+            self.reducer.set_scale(1 / handle_of(self.process_group).size())
             return
         if active_ranks is not None:
             self._set_factor(active_ranks.item())
         self._averages_anywhere(averages)
 
     def forward(self, *inputs, **kwargs):
-        averages = _C.is_grad_enabled() and self.require_backward_grad_sync
-        if _C.is_grad_enabled():
-            self.reducer.prepare(averages)
+        is_recording = _C.is_grad_enabled()
+        averages = is_recording and self.require_backward_grad_sync
+        if is_recording:
+            self.reducer.check()
         self._notify_join(averages)
+        if averages:
+            self.reducer.prepare()
         if self.will_sync_module_buffers():
             self._sync_buffers(True)
         self.require_forward_param_sync = averages
         if self.device_ids:
             inputs, kwargs = _moved(inputs, self.device), _moved(kwargs, self.device)
         output = self.module(*inputs, **kwargs)
-        if averages:
-            self.reducer.look_for_unused([tensor for tensor in _tensors_in(output) if tensor.requires_grad])
+        if is_recording:
+            tensors = []
+            are_all = _collect(output, tensors)
+            self.reducer.set_averages(averages)
+            self.reducer.after_forward(tensors, are_all and bool(tensors))
         return output
 
     @contextmanager
@@ -273,9 +290,10 @@ class DistributedDataParallel(Module, Joinable):
         """Averages each bucket by hook(state, bucket), which gives a Future of the flat tensor of averages."""
         if not callable(hook):
             raise TypeError("Communication hook must be callable.")
-        if self.reducer.comm_hook is not None:
+        if self._has_comm_hook:
             raise RuntimeError("register_comm_hook can only be called once.")
-        self.reducer.comm_hook = lambda bucket: hook(state, bucket)
+        self._has_comm_hook = True
+        self.reducer.set_comm_hook(lambda *bucket: hook(state, GradBucket(*bucket)))
 
     def scatter(self, inputs, kwargs, device_ids):
         """The arguments on this rank's GPU."""
@@ -300,7 +318,7 @@ class DistributedDataParallel(Module, Joinable):
         return {
             "world_size": handle.size(),
             "rank": handle.ranks()[handle.rank()],
-            "num_buckets": len(self.reducer.buckets),
+            "num_buckets": len(self.reducer.buckets()),
             "find_unused_parameters": self.find_unused_parameters,
         }
 
@@ -308,4 +326,5 @@ class DistributedDataParallel(Module, Joinable):
 
     def _set_static_graph(self):
         """As `static_graph`, after the fact."""
-        self.static_graph = self.reducer.find_unused = True
+        self.static_graph = True
+        self.reducer.look_for_unused()
