@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "autograd/history.h"
 #include "base/error.h"
@@ -46,22 +47,16 @@ void check_index_dtype(const char* op, const Tensor& index) {
 
 Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& given, Site site) {
   int64_t consumed = 0;
-  bool ellipsis = false;
   for (const Index& index : given) {
-    if (index.kind == Index::Kind::NewAxis) continue;
-    if (index.kind == Index::Kind::Dots) {
-      if (ellipsis) fail<IndexError>("[", op, "] an index can have one ellipsis only");
-      ellipsis = true;
-    } else {
-      consumed +=
-          index.kind == Index::Kind::Tensor && (index.tensor.dtype() == kBool || index.tensor.dtype() == kUInt8) ? index.tensor.dim() : 1;
-    }
+    if (index.kind == Index::Kind::NewAxis || index.kind == Index::Kind::Dots) continue;
+    consumed +=
+        index.kind == Index::Kind::Tensor && (index.tensor.dtype() == kBool || index.tensor.dtype() == kUInt8) ? index.tensor.dim() : 1;
   }
   if (consumed > x.dim())
     fail<IndexError>("[", op, "] too many indices for tensor of dimension ", x.dim(), ": ", consumed, "; give one a dimension");
 
   Tensor view = x;
-  int64_t at = 0;
+  int64_t at = 0, skipped = x.dim() - consumed;    // by the first ellipsis; further ones stand for nothing
   std::vector<std::pair<int64_t, Tensor>> chosen;  // dimension of the view, index tensor
   const auto at_integer = [&](int64_t i) {
     const int64_t size = view.size(at);
@@ -73,7 +68,7 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
   for (const Index& index : given) {
     switch (index.kind) {
       case Index::Kind::NewAxis: view = view.unsqueeze(at++, site); break;
-      case Index::Kind::Dots: at += x.dim() - consumed; break;
+      case Index::Kind::Dots: at += std::exchange(skipped, 0); break;
       case Index::Kind::Slice: view = view.slice(at++, index.slice.start, index.slice.stop, index.slice.step, site); break;
       case Index::Kind::Integer: at_integer(index.integer); break;
       case Index::Kind::Tensor: {

@@ -349,6 +349,8 @@ class Indexing(Case):
                 (slice(1, None), [[3, 4, 5]]),
                 ((slice(None), 1), [1, 4]),
                 ((Ellipsis, 0), [0, 3]),
+                ((Ellipsis, Ellipsis, 0), [0, 3]),
+                ((Ellipsis, 0, Ellipsis), [0, 3]),
                 ((0, Ellipsis), [0, 1, 2]),
                 (None, [[[0, 1, 2], [3, 4, 5]]]),
                 ((slice(None), slice(None, None, 2)), [[0, 2], [3, 5]]),
