@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "autograd/engine.h"
 #include "autograd/history.h"
 #include "autograd/saved_hooks.h"
 #include "bindings.h"
@@ -194,6 +195,7 @@ PyObject* tensor_remove_hook(PyObject* self, PyObject* number) {
     Py_RETURN_NONE;
   });
 }
+PyObject* module_backward_depth(PyObject*, PyObject*) { return PyLong_FromLong(autograd::backward_depth()); }
 PyObject* module_queue_callback(PyObject*, PyObject* callback) {
   return guarded([&] {
     const Shared held(callback);
@@ -368,6 +370,7 @@ PyMethodDef functions[] = {
     {"_backward", module_backward, METH_VARARGS, nullptr},
     {"_grad", module_grad, METH_VARARGS, nullptr},
     {"_queue_callback", module_queue_callback, METH_O, nullptr},
+    {"_backward_depth", module_backward_depth, METH_NOARGS, nullptr},
     {"_record_function", module_record, METH_VARARGS, nullptr},
     {"_change_history", module_change_history, METH_VARARGS, nullptr},
     {"_saved_hooks", module_saved_hooks, METH_VARARGS, nullptr},

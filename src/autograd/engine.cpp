@@ -107,6 +107,7 @@ struct Walk {
   std::vector<std::pair<uint64_t, int32_t>> ready;  // a heap: latest recorded first
   std::vector<int32_t> pending;
   std::vector<std::function<void()>> callbacks;  // for the end of the walk
+  int depth = 0;                                 // 1, or more of a walk within walks
 
   void clear() {
     graph.clear();
@@ -410,7 +411,7 @@ std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Ten
   struct Use {
     Walk& walk;
     Walk* before;
-    explicit Use(Walk& w) : walk(w), before(std::exchange(running_walk, &w)) {}
+    explicit Use(Walk& w) : walk(w), before(std::exchange(running_walk, &w)) { walk.depth = before ? before->depth + 1 : 1; }
     ~Use() {
       running_walk = before;
       walk.clear();
@@ -425,6 +426,8 @@ std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Ten
   }
   return captured;
 }
+
+int backward_depth() { return running_walk ? running_walk->depth : 0; }
 
 void queue_callback(std::function<void()> callback) {
   if (!running_walk)

@@ -13,4 +13,7 @@ namespace tandem::autograd {
 std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Tensor> gradients, const std::vector<Edge>& targets,
                                  bool retain_graph, bool create_graph, Site site);
 
+/// How many backwards are running on this thread: one, or more where a hook or a function runs another one; 0 outside.
+[[nodiscard]] int backward_depth();
+
 }  // namespace tandem::autograd

@@ -27,7 +27,10 @@ class _Gathered(Function):
             )
         call = ctx.call
         call.leave_backward()
-        return (None, *call.unit.reduce(gradients))
+        reduced = call.unit.reduce(gradients)
+        if call.unit.order is not None:
+            call.unit.order.leave_backward(call.unit)
+        return (None, *reduced)
 
 
 class Call:
@@ -61,6 +64,8 @@ class Call:
         if self not in unit.active:
             unit.active.add(self)
             unit.gather()
+            if unit.order is not None:
+                unit.order.meet_backward(unit)
             # Checkpointed parts of the module compute again, and then use its parameters.
             with enable_grad():
                 Call(unit).put_parameters()
@@ -90,6 +95,8 @@ def rest(unit, releases):
 def end_backward(unit):
     """After a backward: gives up what calls whose parameters got no gradients have left."""
     unit.active.clear()
+    if unit.order is not None:
+        unit.order.end_backward()
     if not unit.depth:
         rest(unit, unit.reshard_after_backward)
 
@@ -104,6 +111,8 @@ def begin_forward(unit, inputs):
         if _C.is_grad_enabled():
             call.watch_inputs(inputs)
         call.put_parameters()
+        if unit.order is not None:
+            unit.order.meet_forward(unit)
     except BaseException:
         unit.depth -= 1
         raise

@@ -6,6 +6,7 @@ from tandem import _C
 from tandem.distributed.fsdp import _state
 from tandem.distributed.fsdp._calls import Call, begin_forward, end_forward, rest
 from tandem.distributed.fsdp._casts import cast_floating
+from tandem.distributed.fsdp._order import Order
 from tandem.distributed.fsdp._unit import Plan, ShardParameter, Unit, find_members
 from tandem.distributed.fsdp.api import ShardingStrategy
 from tandem.distributed.groups import _get_default_group, handle_of
@@ -38,8 +39,14 @@ class CPUOffloadPolicy(OffloadPolicy):
 class UnshardHandle:
     """What unshard(async_op=True) gives."""
 
+    def __init__(self, units):
+        self._units = units
+
     def wait(self):
         """Returns when the parameters are whole."""
+        for unit in self._units:
+            Call(unit).put_parameters()
+        self._units = []
 
 
 class _Sharded:
@@ -49,6 +56,7 @@ class _Sharded:
         self.module, self.unit, self.policy, self.device = module, unit, policy, device
         self.reshard_after_forward = reshard_after_forward
         self.is_root = None
+        self.order = Order()  # of the root
         self.calls = []
 
     def find_root(self):
@@ -58,6 +66,8 @@ class _Sharded:
         for part in self.module.modules():
             if isinstance(part, FSDPModule):
                 part._sharded.is_root = part is self.module
+                if part._sharded.unit is not None:
+                    part._sharded.unit.order = self.order
         if self.unit is not None and self.reshard_after_forward is None:
             self.unit.reshard_after_forward = False
 
@@ -76,6 +86,8 @@ class _Sharded:
         """The hook after forward, also after one that has failed."""
         if self.unit is not None and self.calls:
             end_forward(self.unit, self.calls.pop(), output)
+        if self.is_root:
+            self.order.end()
         return output if self.policy.output_dtype is None else cast_floating(output, self.policy.output_dtype)
 
     def name_parts(self, module, state_dict, prefix, local_metadata):
@@ -89,6 +101,15 @@ class _Sharded:
                         state_dict[prefix + name] = part
 
 
+def _units_of(modules):
+    """The units of sharded modules themselves; ValueError for others."""
+    modules = list(modules)
+    for module in modules:
+        if not isinstance(module, FSDPModule):
+            raise ValueError(f"expected modules of fully_shard, but got {type(module)}")
+    return [unit for module in modules for unit in module._units(recurse=False)]
+
+
 class FSDPModule:
     """What a module becomes by fully_shard, besides what it is."""
 
@@ -97,10 +118,17 @@ class FSDPModule:
         return [part._sharded.unit for part in parts if part._sharded.unit is not None]
 
     def unshard(self, async_op=False):
-        """Makes the module's own parameters whole, until reshard or the next forward. Every rank calls it."""
-        for unit in self._units(recurse=False):
-            Call(unit).put_parameters()
-        return UnshardHandle() if async_op else None
+        """Makes the module's own parameters whole, until reshard or the next forward. Every rank calls it.
+
+        With `async_op` they are on their way, beside other work: what it gives waits for them."""
+        units = self._units(recurse=False)
+        for unit in units:
+            unit.begin_gather()
+        handle = UnshardHandle(units)
+        if async_op:
+            return handle
+        handle.wait()
+        return None
 
     def reshard(self):
         """Gives the whole parameters up."""
@@ -138,10 +166,14 @@ class FSDPModule:
         self.set_gradient_divide_factor(factor)
 
     def set_modules_to_forward_prefetch(self, modules):
-        """Accepted: a unit is gathered when it is called."""
+        """Modules whose parameters are gathered while this one computes forward; unless given, those of the module that comes next."""
+        for unit in self._units(recurse=False):
+            unit.forward_prefetch = _units_of(modules)
 
     def set_modules_to_backward_prefetch(self, modules):
-        """Accepted: a unit is gathered when its backward begins."""
+        """The same while this one computes backward."""
+        for unit in self._units(recurse=False):
+            unit.backward_prefetch = _units_of(modules)
 
     def set_unshard_in_backward(self, unshard_in_backward):
         """Accepted."""

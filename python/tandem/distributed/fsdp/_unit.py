@@ -121,6 +121,10 @@ class Unit:
         self.divide_factor = None  # what their sum is divided by; else the number of ranks
         self.gathered = self.summoned = False
         self.version = None  # of the shard, when it was last gathered
+        self._coming = None  # what is being gathered: the whole, the work, the version of the shard
+        self.order = None  # of the units below the root, once that is known
+        self.forward_prefetch = self.backward_prefetch = None  # units to gather while this one computes; None: the next in order
+        self.prefetches_late = False  # in backward: when this unit is through, so that one is there at a time
         self.unsynced = None  # whole gradients of this rank alone
         self.active = set()  # calls whose backward has begun
         self.depth = 0  # of calls that are under way
@@ -230,6 +234,25 @@ class Unit:
         _c.all_gather_into_tensor(self.handle, out, local, False, self.label)
         return out
 
+    def begin_gather(self):
+        """Begins to bring the whole together, beside other work; nothing where it is there or on its way, or where nothing travels."""
+        version = self.leaves[0]._version
+        if self.keeps_whole or self.parts == 1 or self.summoned or (self.gathered and version == self.version):
+            return
+        if self._coming is not None and self._coming[2] == version:
+            return
+        self.drop_coming()
+        with no_grad():
+            local = self.local.to(device=self.plan.device, dtype=self.compute_dtype)
+            out = _C.empty(local.numel() * self.parts, dtype=local.dtype, device=local.device)
+            self._coming = out, _c.all_gather_into_tensor(self.handle, out, local, True, self.label), version
+
+    def drop_coming(self):
+        """Gives up what was gathered ahead."""
+        if self._coming is not None:
+            work, self._coming = self._coming[1], None
+            work.wait()
+
     def gather(self):
         """Makes the whole have its values."""
         if self.keeps_whole:
@@ -238,11 +261,15 @@ class Unit:
         if self.gathered and version == self.version:
             return
         self.release()
+        self.begin_gather()
         with no_grad():
-            local = self.local.to(device=self.plan.device, dtype=self.compute_dtype)
-            together = self.together(local)
-            if together is local and self.plan.device == self._local.device and self.compute_dtype == self.dtype:
-                together = local.clone()
+            if self._coming is None:  # nothing travels
+                together = self.local.to(device=self.plan.device, dtype=self.compute_dtype)
+                if self.plan.device == self._local.device and self.compute_dtype == self.dtype:
+                    together = together.clone()
+            else:
+                together = self._coming[0]
+                self.drop_coming()
             # A backward that needs the values of before an optimizer's step is to find that out.
             _C._parallel.refill_storage(self.whole, together, self.version not in (None, version))
         self.gathered, self.version = True, version

@@ -8,6 +8,7 @@ from tandem.distributed.fsdp import _optim_state, _state
 from tandem.distributed.fsdp._calls import begin_forward, end_forward
 from tandem.distributed.fsdp._casts import cast_floating
 from tandem.distributed.fsdp._norms import total_norm
+from tandem.distributed.fsdp._order import Order
 from tandem.distributed.fsdp._unit import WRAPPED, FlatParameter, Plan, ShardParameter, Unit, clean_name, find_members
 from tandem.distributed.fsdp.api import (  # noqa: F401
     BackwardPrefetch,
@@ -55,8 +56,9 @@ class FullyShardedDataParallel(Module):
     states.
 
     What is not in a FullyShardedDataParallel below is one unit. It is gathered before forward, given up behind it, and gathered again for
-    backward, whose gradients are averaged straight into the parts. Optimizers are made after this, of `parameters()`, and work element by
-    element. All ranks call the same units in the same order."""
+    backward, whose gradients are averaged straight into the parts. While one unit computes, the next one is gathered, in the order of the
+    first forward; in backward as `backward_prefetch` says. Optimizers are made after this, of `parameters()`, and work element by element.
+    All ranks call the same units in the same order."""
 
     def __init__(
         self, module, process_group=None, sharding_strategy=None, cpu_offload=None, auto_wrap_policy=None,
@@ -84,6 +86,7 @@ class FullyShardedDataParallel(Module):
         self._ignored_modules, self._ignored = ignored_parameters(ignored_modules, ignored_states)
         self._settings = StateDictSettings()
         self._is_root = None
+        self._order = Order()  # of the root
         self._is_summoned = False
         if auto_wrap_policy is not None:
             self._wrap_parts(module, auto_wrap_policy, {
@@ -106,6 +109,9 @@ class FullyShardedDataParallel(Module):
             )
             number = handle_of(self.process_group).next_number()
             self._unit = Unit(module, f"FullyShardedDataParallel {number}", members, plan)
+            self._unit.prefetches_late = backward_prefetch is BackwardPrefetch.BACKWARD_POST
+            if backward_prefetch is None:
+                self._unit.backward_prefetch = ()
             module._register_load_state_dict_pre_hook(_state.LocalParts(self._unit))
 
     # --- Making
@@ -181,6 +187,8 @@ class FullyShardedDataParallel(Module):
             for part in self.modules():
                 if isinstance(part, FullyShardedDataParallel):
                     part._is_root = part is self
+                    if part._unit is not None:
+                        part._unit.order = self._order
 
     @staticmethod
     def fsdp_modules(module, root_only=False):
@@ -212,14 +220,15 @@ class FullyShardedDataParallel(Module):
         casts = precision.cast_root_forward_inputs if self._is_root else precision.cast_forward_inputs
         if precision.param_dtype is not None and (casts or precision.cast_forward_inputs):
             args, kwargs = cast_floating(args, precision.param_dtype), cast_floating(kwargs, precision.param_dtype)
-        if self._unit is None:
-            return self.module(*args, **kwargs)
-        call = begin_forward(self._unit, (args, kwargs))
+        call = None if self._unit is None else begin_forward(self._unit, (args, kwargs))
         output = None
         try:
             output = self.module(*args, **kwargs)
         finally:
-            end_forward(self._unit, call, output)
+            if self._unit is not None:
+                end_forward(self._unit, call, output)
+            if self._is_root:
+                self._order.end()
         return output
 
     @contextmanager
