@@ -38,13 +38,14 @@ PyObject* from_texts(const std::vector<std::string>& texts) {
 }
 
 PyObject* reducer_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
-  static const char* given_names[] = {"names",   "parameters", "group", "find_unused_parameters", "first_bucket_mb", "bucket_cap_mb",
-                                      "as_view", "delayed",    nullptr};
+  static const char* given_names[] = {"label",           "names",         "parameters", "group",   "find_unused_parameters",
+                                      "first_bucket_mb", "bucket_cap_mb", "as_view",    "delayed", nullptr};
+  const char* label;
   PyObject *names, *parameters, *group, *delayed;
   int find_unused, as_view;
   ReducerOptions options{.last_beside = true};
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOpddpO:Reducer", const_cast<char**>(given_names), &names, &parameters, &group,
-                                   &find_unused, &options.first_bucket_mb, &options.bucket_cap_mb, &as_view, &delayed))
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "sOOOpddpO:Reducer", const_cast<char**>(given_names), &label, &names, &parameters,
+                                   &group, &find_unused, &options.first_bucket_mb, &options.bucket_cap_mb, &as_view, &delayed))
     return nullptr;
   return guarded([&] {
     const AtCaller site;
@@ -53,6 +54,7 @@ PyObject* reducer_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     if (texts.size() != tensors.size()) fail<ValueError>("Reducer: there must be a name for each parameter");
     NamedTensors named;
     for (size_t i = 0; i < texts.size(); ++i) named.emplace_back(texts[i], tensors[i]);
+    options.label = label;
     options.process_group = group_of(group);
     options.find_unused_parameters = find_unused != 0;
     options.gradient_as_bucket_view = as_view != 0;

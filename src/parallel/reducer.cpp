@@ -89,7 +89,7 @@ struct Reducer::State {
 
   ReducerOptions options;
   distributed::ProcessGroup& group = options.process_group;
-  std::string label;  // of this reducer's collectives
+  const std::string& label = options.label;
   std::vector<Parameter> parameters;
   NamedTensors frozen;  // parameters that required no gradient
   std::vector<int64_t> hooks;
@@ -119,7 +119,6 @@ void Reducer::State::start(const NamedTensors& all, Site here) {
     if (tensor.requires_grad()) parameters.push_back({.name = name, .tensor = tensor, .view = {}});
     else frozen.emplace_back(name, tensor);
   }
-  label = str(kName, ' ', group.next_number(), ": ");
   std::vector<size_t> reversed(parameters.size());
   for (size_t i = 0; i < reversed.size(); ++i) reversed[i] = reversed.size() - 1 - i;
   plan(reversed, site);
@@ -425,6 +424,5 @@ std::vector<std::vector<std::string>> Reducer::buckets() const {
   }
   return all;
 }
-const std::string& Reducer::label() const { return state_->label; }
 
 }  // namespace tandem::parallel::detail

@@ -25,6 +25,7 @@ struct FullBucket {
 using CommHook = std::function<std::function<Tensor()>(const FullBucket&)>;
 
 struct ReducerOptions {
+  std::string label;                               // what its collectives are called, the same on all ranks: "DistributedDataParallel 2: "
   distributed::ProcessGroup process_group = {};    // all ranks unless given
   bool find_unused_parameters = false;             // look for parameters that the outputs do not depend on, after each forward
   double first_bucket_mb = 1, bucket_cap_mb = 25;  // MiB of gradients that travel together
@@ -66,8 +67,6 @@ class Reducer {
 
   /// The names of the parameters in each bucket.
   [[nodiscard]] std::vector<std::vector<std::string>> buckets() const;
-  /// What this reducer's collectives are called: "DistributedDataParallel 2: ".
-  [[nodiscard]] const std::string& label() const;
 
  private:
   struct State;

@@ -64,8 +64,10 @@ Replica::Replica(nn::ModuleBase& module, const DistributedDataParallelOptions& o
       options_(options),
       parameters_(checked_parameters(module, options, site)),
       claim_(parameters_),
+      label_(str(kName, ' ', options_.process_group.next_number(), ": ")),
       reducer_(parameters_,
-               {.process_group = options.process_group,
+               {.label = label_,
+                .process_group = options.process_group,
                 .find_unused_parameters = options.find_unused_parameters,
                 .first_bucket_mb = std::min(1.0, options.bucket_cap_mb),
                 .bucket_cap_mb = options.bucket_cap_mb},
@@ -82,7 +84,7 @@ Replica::Replica(nn::ModuleBase& module, const DistributedDataParallelOptions& o
 }
 
 void Replica::send_buffers(Site site) {
-  if (options_.broadcast_buffers) buffers_.send(module_.training(), source_, options_.process_group, site, reducer_.label() + "buffers");
+  if (options_.broadcast_buffers) buffers_.send(module_.training(), source_, options_.process_group, site, label_ + "buffers");
 }
 
 void Replica::before_forward(Site site) {

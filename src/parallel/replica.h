@@ -64,6 +64,7 @@ class Replica {
   DistributedDataParallelOptions options_;
   NamedTensors parameters_;
   Claim claim_;
+  std::string label_;  // of its collectives
   Reducer reducer_;
   SharedBuffers buffers_;
   bool joining_ = false;

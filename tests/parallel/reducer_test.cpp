@@ -30,7 +30,7 @@ class OfParameters : public OnRanks {
 TEST_P(OfParameters, GradientsKeepTheirOwnMemory) {
   run([&](int rank, Device device) {
     const Tensor a = parameter(device), b = parameter(device);
-    Reducer reducer({{"a", a}, {"b", b}}, {.gradient_as_bucket_view = false}, Site::here());
+    Reducer reducer({{"a", a}, {"b", b}}, {.label = "test ", .gradient_as_bucket_view = false}, Site::here());
     step(reducer, {a, b}, rank + 1);
     const double average = (world() + 1) / 2.0;
     const Tensor kept = a.grad();
@@ -47,7 +47,7 @@ TEST_P(OfParameters, GradientsKeepTheirOwnMemory) {
 TEST_P(OfParameters, AGradientWithAHistoryKeepsIt) {
   run([&](int rank, Device device) {
     const Tensor a = parameter(device);
-    Reducer reducer({{"a", a}}, {.gradient_as_bucket_view = false}, Site::here());
+    Reducer reducer({{"a", a}}, {.label = "test ", .gradient_as_bucket_view = false}, Site::here());
     reducer.prepare(Site::here());
     const Tensor y = a.square() * (rank + 1);
     reducer.after_forward({&y, 1}, true);
@@ -62,7 +62,7 @@ TEST_P(OfParameters, AHookAverages) {
   run([&](int rank, Device device) {
     const Tensor a = parameter(device), b = parameter(device), unused = parameter(device);
     Reducer reducer({{"a", a}, {"b", b}, {"unused", unused}},
-                    {.find_unused_parameters = true, .first_bucket_mb = 1e-6, .bucket_cap_mb = 1e-6}, Site::here());
+                    {.label = "test ", .find_unused_parameters = true, .first_bucket_mb = 1e-6, .bucket_cap_mb = 1e-6}, Site::here());
     std::vector<std::string> seen;
     reducer.set_comm_hook([&](const FullBucket& bucket) -> std::function<Tensor()> {
       seen.push_back(str(bucket.index, bucket.is_last ? " last of " : " of ", bucket.parameters.size()));
@@ -89,7 +89,7 @@ TEST_P(OfParameters, BucketsHaveOneDeviceAndSomeComeLast) {
     const Tensor frozen = ones({2}, device);
     NamedTensors all = named;
     all.emplace_back("frozen", frozen);
-    Reducer reducer(all, {.delayed = {"c"}}, Site::here());
+    Reducer reducer(all, {.label = "test ", .delayed = {"c"}}, Site::here());
     EXPECT_EQ(reducer.buckets(), (Names{{"elsewhere"}, {"b", "a"}, {"c"}}));
     for (int i = 0; i < 2; ++i) {
       step(reducer, {a, b, c, elsewhere}, rank + 1);
@@ -106,7 +106,7 @@ TEST_P(OfParameters, BucketsHaveOneDeviceAndSomeComeLast) {
 TEST_P(OfParameters, FreezingIsAllowedWhereUnusedOnesAreLookedFor) {
   run([&](int rank, Device device) {
     const Tensor a = parameter(device), b = parameter(device);
-    Reducer reducer({{"a", a}, {"b", b}}, {}, Site::here());
+    Reducer reducer({{"a", a}, {"b", b}}, {.label = "test "}, Site::here());
     b.requires_grad_(false);
     EXPECT_NE(error_of([&] { reducer.check(); }).find("'b' requires no gradient any more"), std::string::npos);
     reducer.look_for_unused(Site::here());
@@ -122,8 +122,10 @@ TEST_P(OfParameters, FreezingIsAllowedWhereUnusedOnesAreLookedFor) {
 TEST_P(OfParameters, RanksWithoutSamplesTakePart) {
   run([&](int rank, Device device) {
     const Tensor a = parameter(device), b = parameter(device);
-    Reducer reducer({{"a", a}, {"b", b}},
-                    {.first_bucket_mb = 1e-6, .bucket_cap_mb = 1e-6, .gradient_as_bucket_view = false, .last_beside = true}, Site::here());
+    Reducer reducer(
+        {{"a", a}, {"b", b}},
+        {.label = "test ", .first_bucket_mb = 1e-6, .bucket_cap_mb = 1e-6, .gradient_as_bucket_view = false, .last_beside = true},
+        Site::here());
     reducer.set_scale(0.5);
     for (int i = 0; i < 2; ++i) {  // before and after the buckets are put in order
       for (const Tensor& one : {a, b}) one.grad() = Tensor();

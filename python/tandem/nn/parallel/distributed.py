@@ -145,12 +145,14 @@ class DistributedDataParallel(Module, Joinable):
             _c.check_alike(handle_of(self.process_group), [name for name, _ in named], [parameter for _, parameter in named], "parameter")
             self._broadcast([parameter for _, parameter in named])
             self._broadcast(self._buffers_to_send())
+        self._number = handle_of(self.process_group).next_number()
         self._listen()
 
     def _listen(self):
         """Makes what averages the gradients."""
         named = {name: parameter for name, parameter in self.module.named_parameters() if name not in self.parameters_to_ignore}
         self.reducer = _C._parallel.Reducer(
+            f"DistributedDataParallel {self._number}: ",
             list(named),
             list(named.values()),
             handle_of(self.process_group),
