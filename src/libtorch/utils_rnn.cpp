@@ -1,5 +1,7 @@
 #include "libtorch/utils_rnn.h"
 
+#include <algorithm>
+
 namespace torch::nn::utils::rnn {
 
 tandem::Tensor invert_permutation(const tandem::Tensor& permutation, tandem::Site site) {
