@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "comm/api/world.h"
 #include "ops/creation.h"
+#include "parallel/flat_layout.h"
 #include "tensor/part.h"
 #include "tensor/tensor_impl.h"
 
@@ -14,8 +15,6 @@ namespace tandem::parallel::detail {
 namespace {
 
 constexpr int64_t kAlignment = 16;  // elements
-
-int64_t aligned(int64_t count, int64_t to) { return (count + to - 1) / to * to; }
 
 void move_into(const Tensor& place, const Tensor& parameter, Site site) {
   place.copy_(parameter.detach(), false, site);
@@ -29,7 +28,6 @@ FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const dis
   (void)comm::require_world(op);
   if (parameters_.empty()) fail("[", op, "] got an empty parameter list");
   const NoGradGuard no_grad;
-  const int64_t ranks = group_.size(), rank = group_.rank();
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& parameter = parameters_[i];
     if (!parameter.defined()) fail("[", op, "] parameter ", i, " is undefined: run a first forward of lazy modules before");
@@ -43,21 +41,19 @@ FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const dis
   }
   for (size_t f = 0; f < flats_.size(); ++f) {
     Flat& flat = flats_[f];
-    int64_t length = 0;
-    for (const size_t i : flat.numbers) length += aligned(parameters_[i].numel(), kAlignment);
-    flat.share = aligned((length + ranks - 1) / ranks, kAlignment);
+    std::vector<int64_t> numels;
+    for (const size_t i : flat.numbers) numels.push_back(parameters_[i].numel());
+    const FlatLayout layout(numels, kAlignment, kAlignment, group_.size());
+    flat.share = layout.share();
     const Tensor& first = parameters_[flat.numbers[0]];
-    flat.all = zeros({flat.share * ranks}, {.dtype = first.dtype(), .device = first.device()}, site);
-    int64_t offset = 0;
-    for (const size_t i : flat.numbers) {
-      const int64_t numel = parameters_[i].numel();
-      places_[i] = tandem::detail::part_of(flat.all, offset, parameters_[i].sizes());
+    flat.all = zeros({layout.length()}, {.dtype = first.dtype(), .device = first.device()}, site);
+    for (size_t k = 0; k < flat.numbers.size(); ++k) {
+      const size_t i = flat.numbers[k];
+      places_[i] = tandem::detail::part_of(flat.all, layout.offset(k), parameters_[i].sizes());
       move_into(places_[i], parameters_[i], site);
-      const int64_t begin = std::clamp<int64_t>(flat.share * rank - offset, 0, numel);
-      const int64_t end = std::clamp<int64_t>(flat.share * (rank + 1) - offset, 0, numel);
-      flat_places_[i] = {f, offset, begin, end - begin};
-      if (end > begin) pieces_.push_back({i, begin, end - begin, parameters_[i].detach().view({-1}).narrow(0, begin, end - begin)});
-      offset += aligned(numel, kAlignment);
+      const auto [begin, place, count] = layout.part(k, group_.rank());
+      flat_places_[i] = {f, layout.offset(k), begin, count};
+      if (count > 0) pieces_.push_back({i, begin, count, parameters_[i].detach().view({-1}).narrow(0, begin, count)});
     }
   }
   if (pieces_.empty()) pieces_.push_back({0, 0, 0, parameters_[0].detach().view({-1}).narrow(0, 0, 0)});

@@ -16,37 +16,36 @@ namespace {
 
 constexpr int64_t kAlignment = 16;  // elements
 
-int64_t aligned(int64_t count) { return (count + kAlignment - 1) / kAlignment * kAlignment; }
+FlatShards shards_of(const std::vector<std::pair<std::string, Tensor>>& parameters, std::string label,
+                     const distributed::ProcessGroup& group) {
+  std::vector<int64_t> numels;
+  for (const auto& [name, whole] : parameters) numels.push_back(whole.numel());
+  const Tensor& first = parameters[0].second;
+  return {{numels, kAlignment, kAlignment, group.size()}, {std::move(label), group, first.dtype(), first.device()}};
+}
 
 }  // namespace
 
 ShardUnit::ShardUnit(std::string name, const std::string& wrapper, nn::ModuleBase& module,
                      std::vector<std::pair<std::string, Tensor>> parameters, const distributed::ProcessGroup& group, Site site)
-    : name_(std::move(name)), label_(wrapper + name_), module_(&module), group_(group) {
+    : name_(std::move(name)), module_(&module), ranks_(group.size()), flat_(shards_of(parameters, wrapper + name_, group)) {
   const NoGradGuard no_grad;
-  int64_t length = 0;
-  for (auto& [parameter, whole] : parameters) {
-    members_.push_back({parameter, whole, length});
-    length += aligned(whole.numel());
-  }
-  const int64_t ranks = group_.size();
-  share_ = aligned((length + ranks - 1) / ranks);
+  for (auto& [parameter, whole] : parameters) members_.push_back({parameter, whole});
   const Tensor& first = members_[0].whole;
-  shard_ = zeros({share_}, {.dtype = first.dtype(), .device = first.device()}, site);
+  shard_ = zeros({flat_.layout().share()}, {.dtype = first.dtype(), .device = first.device()}, site);
   each_local_part([&](size_t member, int64_t from, int64_t to, int64_t count) {
     shard_.narrow(0, to, count, site)
         .copy_(members_[member].whole.detach().contiguous(site).view({-1}, site).narrow(0, from, count, site), false, site);
   });
-  const auto bytes = static_cast<size_t>(share_ * ranks) * first.element_size();
-  storage_ = Ref<Storage>(new Storage(first.device(), nullptr, bytes, nullptr, nullptr));
-  for (const Member& member : members_) {
-    const Shape sizes = member.whole.sizes();
-    member.whole.impl().replace_storage(
-        *TensorImpl::view(storage_.get(), sizes, contiguous_strides(sizes), member.offset, member.whole.dtype()));
-    member.whole.grad() = Tensor();
+  for (size_t i = 0; i < members_.size(); ++i) {
+    const Tensor& whole = members_[i].whole;
+    const Shape sizes = whole.sizes();
+    whole.impl().replace_storage(
+        *TensorImpl::view(flat_.whole().impl().storage, sizes, contiguous_strides(sizes), flat_.layout().offset(i), whole.dtype()));
+    whole.grad() = Tensor();
   }
   shard_.requires_grad_(first.requires_grad());
-  autograd::set_divided_gradient(shard_, std::make_shared<DividedAmong>(group_));
+  autograd::set_divided_gradient(shard_, std::make_shared<DividedAmong>(group));
 }
 
 void ShardUnit::check_trained(const char* op) const {
@@ -66,41 +65,27 @@ int64_t ShardUnit::numel() const {
 }
 
 void ShardUnit::each_local_part(const std::function<void(size_t, int64_t, int64_t, int64_t)>& f) const {
-  const int64_t first = share_ * group_.rank();
   for (size_t i = 0; i < members_.size(); ++i) {
-    const int64_t numel = members_[i].whole.numel(), offset = members_[i].offset;
-    const int64_t begin = std::clamp<int64_t>(first - offset, 0, numel), end = std::clamp<int64_t>(first + share_ - offset, 0, numel);
-    if (end > begin) f(i, begin, offset + begin - first, end - begin);
+    const FlatLayout::Part part = flat_.layout().part(i, flat_.rank());
+    if (part.count > 0) f(i, part.begin, part.place, part.count);
   }
 }
 
-void ShardUnit::begin_gather(Site site) {
-  if (together_.defined()) return;
-  const NoGradGuard no_grad;
-  together_ = empty({share_ * group_.size()}, {.dtype = shard_.dtype(), .device = shard_.device()}, site);
-  gathering_ = distributed::all_gather_into_tensor(together_, shard_.detach(), {group_, true, label_}, site);
-}
+void ShardUnit::begin_gather(Site site) { flat_.begin_gather(shard_, site); }
 
 void ShardUnit::gather(Site site) {
-  if (has_values_) return;
-  begin_gather(site);
-  std::exchange(gathering_, {}).wait(site);
-  storage_->refill(*together_.impl().storage);
-  // A backward that needs the values of before an optimizer's step is to find that out.
-  const uint32_t changes = shard_.impl().storage->changes();
-  if (changes != version_) storage_->bump_version();
-  version_ = changes;
-  for (const Member& member : members_) member.whole.impl().refresh();
-  has_values_ = true;
+  if (flat_.gather(shard_, site)) refresh_members();
 }
 
 void ShardUnit::release() {
-  if (!together_.defined()) return;
-  std::exchange(gathering_, {}).wait(Site::here());
-  storage_->clear();
+  flat_.drop(Site::here());
+  if (!flat_.has_values()) return;
+  flat_.release();
+  refresh_members();
+}
+
+void ShardUnit::refresh_members() const {
   for (const Member& member : members_) member.whole.impl().refresh();
-  together_ = Tensor();
-  has_values_ = false;
 }
 
 void ShardUnit::follow_gradients(Site site) {
@@ -122,48 +107,43 @@ void ShardUnit::follow_gradients(Site site) {
 }
 
 void ShardUnit::begin_backward(Site site) {
-  std::exchange(reducing_, {}).wait(site);
-  in_flight_ = reduced_ = gradients_ = Tensor();
+  if (flat_.is_reducing()) (void)flat_.finish_reduce(site);
+  gradients_ = Tensor();
   follow_gradients(site);
 }
 
 bool ShardUnit::add_gradient(size_t number, const Tensor& gradient, Site site) {
   const NoGradGuard no_grad;
-  const Member& member = members_[number];
   if (!gradients_.defined()) {
-    gradients_ = zeros({share_ * group_.size()}, {.dtype = shard_.dtype(), .device = shard_.device()}, site);
+    gradients_ = zeros({flat_.layout().length()}, {.dtype = shard_.dtype(), .device = shard_.device()}, site);
     arrived_.assign(members_.size(), false);
     waiting_ = members_.size();
   }
-  const Tensor place = gradients_.narrow(0, member.offset, gradient.numel(), site).view(gradient.sizes(), site);
-  if (arrived_[number]) place.add_(gradient.detach(), 1.0 / group_.size(), site);
-  else copy_scaled(place, gradient.detach(), 1.0 / group_.size(), site);
+  const Tensor place = gradients_.narrow(0, flat_.layout().offset(number), gradient.numel(), site).view(gradient.sizes(), site);
+  if (arrived_[number]) place.add_(gradient.detach(), 1.0 / ranks_, site);
+  else copy_scaled(place, gradient.detach(), 1.0 / ranks_, site);
   waiting_ -= !arrived_[number];
   arrived_[number] = true;
   return waiting_ == 0;
 }
 
 void ShardUnit::begin_reduce(Site site) {
-  const NoGradGuard no_grad;
   finish_reduce(site);
-  in_flight_ = std::exchange(gradients_, Tensor());
-  reduced_ = empty({share_}, {.dtype = shard_.dtype(), .device = shard_.device()}, site);
-  reducing_ = distributed::reduce_scatter_tensor(reduced_, in_flight_, distributed::ReduceOp::SUM, {group_, true, label_}, site);
+  flat_.begin_reduce(std::exchange(gradients_, Tensor()), distributed::ReduceOp::SUM, site);
 }
 
 void ShardUnit::finish_reduce(Site site) {
-  if (!in_flight_.defined()) return;
+  if (!flat_.is_reducing()) return;
   const NoGradGuard no_grad;
-  std::exchange(reducing_, {}).wait(site);
-  in_flight_ = Tensor();
+  const Tensor reduced = flat_.finish_reduce(site);
   Tensor& grad = shard_.grad();
-  if (grad.defined()) grad.add_(std::exchange(reduced_, Tensor()), 1, site);
-  else grad = std::exchange(reduced_, Tensor());
+  if (grad.defined()) grad.add_(reduced, 1, site);
+  else grad = reduced;
   sum_ = grad;
-  for (Member& member : members_) {
-    const int64_t first = std::clamp<int64_t>(member.offset - share_ * group_.rank(), 0, share_);
-    const int64_t end = std::clamp<int64_t>(member.offset + member.whole.numel() - share_ * group_.rank(), 0, share_);
-    if (!member.own_gradient.defined()) member.own_gradient = tandem::detail::part_of(sum_, end > first ? first : 0, {end - first});
+  for (size_t i = 0; i < members_.size(); ++i) {
+    Member& member = members_[i];
+    const FlatLayout::Part part = flat_.layout().part(i, flat_.rank());
+    if (!member.own_gradient.defined()) member.own_gradient = tandem::detail::part_of(sum_, part.count > 0 ? part.place : 0, {part.count});
     member.whole.grad() = member.own_gradient;
   }
 }

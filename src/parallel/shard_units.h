@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "comm/api/distributed.h"
-#include "comm/work.h"
 #include "nn/module.h"
+#include "parallel/flat_shards.h"
 
 namespace tandem::parallel::detail {
 
@@ -16,8 +16,7 @@ class ShardUnit {
  public:
   struct Member {
     std::string name;
-    Tensor whole;  // the module's own: without bytes while the unit is in shards
-    int64_t offset = 0;
+    Tensor whole;              // the module's own: without bytes while the unit is in shards
     Tensor own_gradient = {};  // of `sum_`: what lies in this rank's shard
   };
 
@@ -61,22 +60,16 @@ class ShardUnit {
   void each_local_part(const std::function<void(size_t, int64_t, int64_t, int64_t)>& f) const;
 
  private:
+  void refresh_members() const;
+
   std::string name_;
-  std::string label_;  // of its collectives
   nn::ModuleBase* module_;
-  distributed::ProcessGroup group_;
   std::vector<Member> members_;
-  int64_t share_ = 0;  // elements of a rank
+  int ranks_;
+  FlatShards flat_;
   Tensor shard_;
-  Ref<Storage> storage_;  // of all members
-  Tensor together_;       // (ranks * share)
-  comm::Work gathering_, reducing_;
-  bool has_values_ = false;
-  uint32_t version_ = 0;  // of the shard, when it was last gathered
-  Tensor sum_;            // (share), the shard's `.grad` as it was made here
-  Tensor gradients_;      // (ranks * share), as they come
-  Tensor in_flight_;      // the same while they are being reduced
-  Tensor reduced_;        // (share)
+  Tensor sum_;        // (share), the shard's `.grad` as it was made here
+  Tensor gradients_;  // (ranks * share), as they come
   std::vector<bool> arrived_;
   size_t waiting_ = 0;
 };
