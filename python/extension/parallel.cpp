@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "reducer.h"
+#include "shards.h"
 
 namespace tandem::python {
 namespace {
@@ -54,29 +55,7 @@ PyObject* reduce_add(PyObject*, PyObject* args) {
   });
 }
 
-/// Lets go of a tensor's bytes; it stays, and computes again after refill_storage.
-PyObject* clear_storage(PyObject*, PyObject* object) {
-  return guarded([&]() -> PyObject* {
-    TensorImpl& impl = checked_tensor(object).impl();
-    impl.storage->clear();
-    impl.refresh();
-    Py_RETURN_NONE;
-  });
-}
-/// refill_storage(tensor, source, changed): gives it the bytes of another one.
-PyObject* refill_storage(PyObject*, PyObject* args) {
-  return with_two(args, [](PyObject* tensor, PyObject* source, int64_t changed, Site) -> PyObject* {
-    TensorImpl& impl = checked_tensor(tensor).impl();
-    impl.storage->refill(*checked_tensor(source).impl().storage);
-    if (changed) impl.storage->bump_version();
-    impl.refresh();
-    Py_RETURN_NONE;
-  });
-}
-
 PyMethodDef functions[] = {
-    {"clear_storage", clear_storage, METH_O, nullptr},
-    {"refill_storage", refill_storage, METH_VARARGS, nullptr},
     {"broadcast_coalesced", broadcast_coalesced, METH_VARARGS, "(tensors, devices): the tensors on each device. Gradients flow back."},
     {"scatter", scatter, METH_VARARGS, "(tensor, devices, dim): its chunks, one on each device. Gradients flow back."},
     {"gather", gather, METH_VARARGS, "(tensors, device, dim): the tensors joined on the device. Gradients flow back."},
@@ -87,7 +66,7 @@ PyMethodDef functions[] = {
 
 bool add_parallel(PyObject* module) {
   const Object part = Object::take(PyModule_New("tandem._C._parallel"));
-  return part && PyModule_AddFunctions(part.get(), functions) == 0 && add_reducer(part.get()) &&
+  return part && PyModule_AddFunctions(part.get(), functions) == 0 && add_reducer(part.get()) && add_shards(part.get()) &&
          PyModule_AddObjectRef(module, "_parallel", part.get()) == 0;
 }
 

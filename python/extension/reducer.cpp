@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "beside.h"
 #include "bindings.h"
 #include "distributed.h"
 #include "parallel/reducer.h"
@@ -79,20 +80,6 @@ void reducer_deallocate(PyObject* object) {
   reducer_clear(object);
   self_of(object).value.~unique_ptr();
   Py_TYPE(object)->tp_free(object);
-}
-
-/// Runs `body` at the caller's line, without the interpreter's lock.
-template <class Body>
-PyObject* beside_others(Body body) {
-  return guarded([&] {
-    const AtCaller site;
-    const Site line = site;
-    {
-      const WithoutLock unlocked;
-      body(line);
-    }
-    Py_RETURN_NONE;
-  });
 }
 
 PyObject* reducer_check(PyObject* self, PyObject*) {

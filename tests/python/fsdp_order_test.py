@@ -1,7 +1,6 @@
 """Which units of FullyShardedDataParallel and fully_shard are on their way while another one computes."""
 
 import unittest
-from unittest import mock
 
 import tandem
 from fsdp_cases import run_ranks
@@ -35,7 +34,7 @@ class Watch:
 
     def seen(self):
         """A letter for each unit: G gathered, c coming, . neither."""
-        return "".join("G" if unit.gathered else "." if unit._coming is None else "c" for unit in self.units)
+        return "".join("G" if unit.shards.has_values else "c" if unit.shards.is_coming else "." for unit in self.units)
 
 
 class Chain(nn.Module):
@@ -59,12 +58,37 @@ def steps(module, layers, x, count=1):
     return [layer.calls for layer in layers]
 
 
+class Counted:
+    """The shards of a unit; counts how often they are gathered."""
+
+    def __init__(self, shards):
+        self._shards, self.gathers = shards, 0
+
+    def __getattr__(self, name):
+        return getattr(self._shards, name)
+
+    def _count(self, call, local):
+        before = self._shards.has_values or self._shards.is_coming
+        call(local)
+        self.gathers += not before
+
+    def begin_gather(self, local):
+        self._count(self._shards.begin_gather, local)
+
+    def gather(self, local):
+        self._count(self._shards.gather, local)
+
+
 def gathers_of(module, layers, x):
     """How many units are gathered in a step."""
-    gather = tandem._C._distributed.all_gather_into_tensor
-    with mock.patch.object(tandem._C._distributed, "all_gather_into_tensor", side_effect=gather) as counted:
-        steps(module, layers, x)
-    return counted.call_count
+    units = layers[0].watch.units
+    for unit in units:
+        unit.shards = Counted(unit.shards)
+    steps(module, layers, x)
+    counted = [unit.shards for unit in units]
+    for unit, shards in zip(units, counted):
+        unit.shards = shards._shards
+    return sum(shards.gathers for shards in counted)
 
 
 def in_wrappers(device, backward_prefetch, **options):

@@ -7,7 +7,6 @@ from tandem import _C
 from tandem._grad_mode import no_grad
 from tandem.distributed.fsdp.api import ShardingStrategy
 from tandem.distributed.groups import handle_of
-from tandem.distributed.work import ReduceOp
 from tandem.nn.parameter import Parameter
 
 _c = _C._distributed
@@ -96,8 +95,8 @@ def find_members(module, ignored):
 class Unit:
     """Parameters of `module` and how they are together and apart.
 
-    Between uses the memory of the whole is given back (`clear_storage`): views of it that backward keeps find the values again once it
-    is filled (`refill_storage`), at another address."""
+    Between uses the memory of the whole is given back: views of it that backward keeps find the values again once it is gathered, at
+    another address."""
 
     def __init__(self, module, label, members, plan):
         self.module, self.label, self.members, self.plan = module, label, members, plan
@@ -105,23 +104,21 @@ class Unit:
         self._check()
         self.divided = plan.strategy is not ShardingStrategy.NO_SHARD
         self.parts = self.handle.size() if self.divided else 1
-        self.rank = self.handle.rank() if self.divided else 0
         self.dtype = members[0].parameter.dtype
         self.compute_dtype = plan.param_dtype if plan.param_dtype is not None else self.dtype
         alignment = max(1, _ALIGNMENT // members[0].parameter.element_size()) if plan.use_orig_params else 1
-        end = 0
-        for member in members:
-            member.offset = -(-end // alignment) * alignment
-            end = member.offset + member.numel
-        self.share = -(-end // self.parts)
+        numels = [member.numel for member in members]
+        self.shards = _C._parallel.FlatShards(label, numels, alignment, self.handle, self.divided, self.compute_dtype, plan.device)
+        self.share = self.shards.share
+        for member, offset in zip(members, self.shards.offsets):
+            member.offset = offset
+        self._local_parts = [(members[number], first, last, place) for number, first, last, place in self.shards.parts]
         self.keeps_whole = self.parts == 1 and self.compute_dtype == self.dtype and not plan.offload
         self.reshard_after_forward = plan.strategy is ShardingStrategy.FULL_SHARD
         self.reshard_after_backward = True
         self.syncs = True  # whether backward averages gradients
         self.divide_factor = None  # what their sum is divided by; else the number of ranks
-        self.gathered = self.summoned = False
-        self.version = None  # of the shard, when it was last gathered
-        self._coming = None  # what is being gathered: the whole, the work, the version of the shard
+        self.summoned = False
         self.order = None  # of the units below the root, once that is known
         self.forward_prefetch = self.backward_prefetch = None  # units to gather while this one computes; None: the next in order
         self.prefetches_late = False  # in backward: when this unit is through, so that one is there at a time
@@ -149,14 +146,7 @@ class Unit:
             local = _C.zeros(self.share, dtype=self.dtype, device=device)
             for member, first, last, place in self.local_parts():
                 local[place:place + last - first].copy_(member.parameter.detach().reshape(-1)[first:last])
-            if self.keeps_whole:
-                self.whole = local
-            else:
-                self.whole = _C.empty(self.share * self.parts, dtype=self.compute_dtype, device=plan.device)
-                # From the first on its bytes are those of another storage: so tensors over it know that their address may change.
-                _C._parallel.clear_storage(self.whole)
-                _C._parallel.refill_storage(self.whole, _C.empty_like(self.whole), False)
-                _C._parallel.clear_storage(self.whole)
+        self.whole = local if self.keeps_whole else self.shards.whole
         self.orders = {id(module): (module, list(module._parameters)) for member in self.members for module, _ in member.uses}
         self._local = local
         if plan.use_orig_params:
@@ -183,13 +173,8 @@ class Unit:
         self.put_back()
 
     def local_parts(self):
-        """Of each parameter that this rank has elements of: the first and the last, and where they are in this rank's part."""
-        start = self.share * self.rank
-        for member in self.members:
-            first = min(max(start - member.offset, 0), member.numel)
-            last = min(max(start + self.share - member.offset, 0), member.numel)
-            if last > first:
-                yield member, first, last, member.offset + first - start
+        """Of each parameter that this rank has elements of: the first and the one behind the last, and where they are in this rank's part."""
+        return self._local_parts
 
     @property
     def local(self):
@@ -236,49 +221,21 @@ class Unit:
 
     def begin_gather(self):
         """Begins to bring the whole together, beside other work; nothing where it is there or on its way, or where nothing travels."""
-        version = self.leaves[0]._version
-        if self.keeps_whole or self.parts == 1 or self.summoned or (self.gathered and version == self.version):
-            return
-        if self._coming is not None and self._coming[2] == version:
-            return
-        self.drop_coming()
-        with no_grad():
-            local = self.local.to(device=self.plan.device, dtype=self.compute_dtype)
-            out = _C.empty(local.numel() * self.parts, dtype=local.dtype, device=local.device)
-            self._coming = out, _c.all_gather_into_tensor(self.handle, out, local, True, self.label), version
+        if not self.keeps_whole and not self.summoned:
+            self.shards.begin_gather(self.local)
 
     def drop_coming(self):
         """Gives up what was gathered ahead."""
-        if self._coming is not None:
-            work, self._coming = self._coming[1], None
-            work.wait()
+        self.shards.drop()
 
     def gather(self):
         """Makes the whole have its values."""
-        if self.keeps_whole:
-            return
-        version = self.leaves[0]._version
-        if self.gathered and version == self.version:
-            return
-        self.release()
-        self.begin_gather()
-        with no_grad():
-            if self._coming is None:  # nothing travels
-                together = self.local.to(device=self.plan.device, dtype=self.compute_dtype)
-                if self.plan.device == self._local.device and self.compute_dtype == self.dtype:
-                    together = together.clone()
-            else:
-                together = self._coming[0]
-                self.drop_coming()
-            # A backward that needs the values of before an optimizer's step is to find that out.
-            _C._parallel.refill_storage(self.whole, together, self.version not in (None, version))
-        self.gathered, self.version = True, version
+        if not self.keeps_whole:
+            self.shards.gather(self.local)
 
     def release(self):
         """Gives the memory of the whole back."""
-        if self.gathered:
-            _C._parallel.clear_storage(self.whole)
-            self.gathered = False
+        self.shards.release()
 
     def whole_of(self, member):
         """A copy of one whole parameter. Every rank calls it."""
@@ -301,12 +258,7 @@ class Unit:
             if not self.syncs:
                 self.unsynced = whole
                 return nothing
-            if self.parts == 1:
-                shard = whole
-                _c.all_reduce(self.handle, shard, ReduceOp.AVG, False, self.label)
-            else:
-                shard = _C.empty(self.share, dtype=dtype, device=self.plan.device)
-                _c.reduce_scatter_tensor(self.handle, shard, whole, ReduceOp.AVG, False, self.label)
+            shard = self.shards.average(whole)
             if self.divide_factor is not None:
                 shard.mul_(self.handle.size() / self.divide_factor)
             shard = shard.to(device=self._local.device, dtype=dtype if self.plan.keep_low_precision_grads else self.dtype)

@@ -21,10 +21,10 @@ class ShardingStrategy(Enum):
 
 
 class BackwardPrefetch(Enum):
-    """When the next unit of backward would be gathered. Accepted: a unit is gathered when its backward begins."""
+    """When the next unit of backward is gathered."""
 
-    BACKWARD_PRE = auto()
-    BACKWARD_POST = auto()
+    BACKWARD_PRE = auto()  # beside the backward of the one before it
+    BACKWARD_POST = auto()  # after that, so that one unit is whole at a time
 
 
 @dataclass
