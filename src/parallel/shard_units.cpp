@@ -1,7 +1,7 @@
 #include "parallel/shard_units.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
@@ -28,7 +28,7 @@ FlatShards shards_of(const std::vector<std::pair<std::string, Tensor>>& paramete
 
 ShardUnit::ShardUnit(std::string name, const std::string& wrapper, nn::ModuleBase& module,
                      std::vector<std::pair<std::string, Tensor>> parameters, const distributed::ProcessGroup& group, Site site)
-    : name_(std::move(name)), module_(&module), ranks_(group.size()), flat_(shards_of(parameters, wrapper + name_, group)) {
+    : name_(std::move(name)), module_(&module), flat_(shards_of(parameters, wrapper + name_, group)) {
   const NoGradGuard no_grad;
   for (auto& [parameter, whole] : parameters) members_.push_back({parameter, whole});
   const Tensor& first = members_[0].whole;
@@ -119,9 +119,10 @@ bool ShardUnit::add_gradient(size_t number, const Tensor& gradient, Site site) {
     arrived_.assign(members_.size(), false);
     waiting_ = members_.size();
   }
+  const double average = 1.0 / flat_.layout().ranks();
   const Tensor place = gradients_.narrow(0, flat_.layout().offset(number), gradient.numel(), site).view(gradient.sizes(), site);
-  if (arrived_[number]) place.add_(gradient.detach(), 1.0 / ranks_, site);
-  else copy_scaled(place, gradient.detach(), 1.0 / ranks_, site);
+  if (arrived_[number]) place.add_(gradient.detach(), average, site);
+  else copy_scaled(place, gradient.detach(), average, site);
   waiting_ -= !arrived_[number];
   arrived_[number] = true;
   return waiting_ == 0;

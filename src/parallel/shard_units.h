@@ -65,7 +65,6 @@ class ShardUnit {
   std::string name_;
   nn::ModuleBase* module_;
   std::vector<Member> members_;
-  int ranks_;
   FlatShards flat_;
   Tensor shard_;
   Tensor sum_;        // (share), the shard's `.grad` as it was made here
