@@ -1,6 +1,7 @@
 #include "devices.h"
 
 #include "bindings.h"
+#include "classes.h"
 
 namespace tandem::python {
 namespace {
@@ -457,18 +458,6 @@ PyObject* tensor_record_stream(PyObject* self, PyObject* stream) {
   });
 }
 
-bool ready(PyTypeObject& type, const char* name, size_t size, newfunc make, destructor deallocate, PyMethodDef* methods,
-           PyGetSetDef* attributes) {
-  type.tp_name = name;
-  type.tp_basicsize = static_cast<Py_ssize_t>(size);
-  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE;
-  type.tp_new = make;
-  if (deallocate) type.tp_dealloc = deallocate;
-  type.tp_methods = methods;
-  type.tp_getset = attributes;
-  return PyType_Ready(&type) == 0;
-}
-
 }  // namespace
 
 void register_device_methods() {
@@ -482,10 +471,26 @@ bool add_devices(PyObject* parent) {
   stream_type.tp_repr = stream_repr;
   stream_type.tp_richcompare = stream_compare;
   stream_type.tp_hash = stream_hash;
-  if (!ready(stream_type, "tandem.cuda.Stream", sizeof(PyStream), stream_new, nullptr, stream_methods, stream_attributes) ||
-      !ready(event_type, "tandem.cuda.Event", sizeof(PyEvent), event_new, event_deallocate, event_methods, nullptr) ||
-      !ready(graph_type, "tandem.cuda.CUDAGraph", sizeof(PyGraph), graph_new, graph_deallocate, graph_methods, nullptr) ||
-      !ready(pool_type, "tandem.cuda.GraphPool", sizeof(PyPool), nullptr, pool_deallocate, nullptr, nullptr))
+  constexpr unsigned long flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE;
+  if (!ready(stream_type, {.name = "tandem.cuda.Stream",
+                           .size = sizeof(PyStream),
+                           .make = stream_new,
+                           .methods = stream_methods,
+                           .attributes = stream_attributes,
+                           .flags = flags}) ||
+      !ready(event_type, {.name = "tandem.cuda.Event",
+                          .size = sizeof(PyEvent),
+                          .deallocate = event_deallocate,
+                          .make = event_new,
+                          .methods = event_methods,
+                          .flags = flags}) ||
+      !ready(graph_type, {.name = "tandem.cuda.CUDAGraph",
+                          .size = sizeof(PyGraph),
+                          .deallocate = graph_deallocate,
+                          .make = graph_new,
+                          .methods = graph_methods,
+                          .flags = flags}) ||
+      !ready(pool_type, {.name = "tandem.cuda.GraphPool", .size = sizeof(PyPool), .deallocate = pool_deallocate, .flags = flags}))
     return false;
   const Object module = Object::take(PyModule_Create(&definition));
   return module && PyModule_AddObjectRef(module.get(), "Stream", reinterpret_cast<PyObject*>(&stream_type)) == 0 &&

@@ -9,6 +9,7 @@
 
 #include "base/wait_hook.h"
 #include "bindings.h"
+#include "classes.h"
 #include "comm/launched.h"
 #include "parallel/agreement.h"
 
@@ -426,15 +427,6 @@ PyMethodDef module_functions[] = {
      "Batch normalization in training by the statistics of all ranks' batches."},
     {nullptr, nullptr, 0, nullptr}};
 
-bool ready(PyTypeObject& type, const char* name, size_t size, destructor deallocate, PyMethodDef* methods) {
-  type.tp_name = name;
-  type.tp_basicsize = static_cast<Py_ssize_t>(size);
-  type.tp_flags = Py_TPFLAGS_DEFAULT;
-  type.tp_dealloc = deallocate;
-  type.tp_methods = methods;
-  return PyType_Ready(&type) == 0;
-}
-
 }  // namespace
 
 distributed::ProcessGroup group_of(PyObject* object) {
@@ -445,8 +437,14 @@ distributed::ProcessGroup group_of(PyObject* object) {
 }
 
 bool add_distributed(PyObject* module) {
-  if (!ready(group_type, "tandem._C._distributed.Group", sizeof(PyGroup), deallocate<PyGroup, ranks::ProcessGroup>, group_methods) ||
-      !ready(work_type, "tandem._C._distributed.Work", sizeof(PyWork), deallocate<PyWork, ranks::Work>, work_methods))
+  if (!ready(group_type, {.name = "tandem._C._distributed.Group",
+                          .size = sizeof(PyGroup),
+                          .deallocate = deallocate<PyGroup, ranks::ProcessGroup>,
+                          .methods = group_methods}) ||
+      !ready(work_type, {.name = "tandem._C._distributed.Work",
+                         .size = sizeof(PyWork),
+                         .deallocate = deallocate<PyWork, ranks::Work>,
+                         .methods = work_methods}))
     return false;
   const Object part = Object::take(PyModule_New("tandem._C._distributed"));
   return part && PyModule_AddFunctions(part.get(), functions) == 0 && PyModule_AddFunctions(module, module_functions) == 0 &&

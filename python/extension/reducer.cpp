@@ -7,6 +7,7 @@
 
 #include "beside.h"
 #include "bindings.h"
+#include "classes.h"
 #include "distributed.h"
 #include "parallel/reducer.h"
 
@@ -167,16 +168,16 @@ PyMethodDef methods[] = {
 }  // namespace
 
 bool add_reducer(PyObject* module) {
-  reducer_type.tp_name = "tandem._C._parallel.Reducer";
-  reducer_type.tp_doc = "Listens to the gradients of some parameters, and averages them over the ranks of a group.";
-  reducer_type.tp_basicsize = sizeof(PyReducer);
-  reducer_type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC;
-  reducer_type.tp_new = reducer_new;
-  reducer_type.tp_dealloc = reducer_deallocate;
   reducer_type.tp_traverse = reducer_traverse;
   reducer_type.tp_clear = reducer_clear;
-  reducer_type.tp_methods = methods;
-  return PyType_Ready(&reducer_type) == 0 && PyModule_AddObjectRef(module, "Reducer", reinterpret_cast<PyObject*>(&reducer_type)) == 0;
+  return ready(reducer_type, {.name = "tandem._C._parallel.Reducer",
+                              .size = sizeof(PyReducer),
+                              .deallocate = reducer_deallocate,
+                              .make = reducer_new,
+                              .methods = methods,
+                              .doc = "Listens to the gradients of some parameters, and averages them over the ranks of a group.",
+                              .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC}) &&
+         PyModule_AddObjectRef(module, "Reducer", reinterpret_cast<PyObject*>(&reducer_type)) == 0;
 }
 
 }  // namespace tandem::python

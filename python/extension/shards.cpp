@@ -2,10 +2,10 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "beside.h"
 #include "bindings.h"
+#include "classes.h"
 #include "distributed.h"
 #include "parallel/flat_shards.h"
 
@@ -34,7 +34,7 @@ PyObject* shards_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     const Shape counts = to_shape(numels);
     const distributed::ProcessGroup ranks = group_of(group);
     auto value =
-        std::make_unique<FlatShards>(FlatLayout({counts.begin(), counts.end()}, alignment, 1, divided ? ranks.size() : 1),
+        std::make_unique<FlatShards>(FlatLayout(counts, alignment, 1, divided ? ranks.size() : 1),
                                      tandem::parallel::detail::FlatShardsOptions{label, ranks, to_dtype(dtype), to_device(device)});
     PyObject* const object = checked(type->tp_alloc(type, 0));
     new (&reinterpret_cast<PyShards*>(object)->value) std::unique_ptr<FlatShards>(std::move(value));
@@ -79,19 +79,19 @@ PyObject* shards_whole(PyObject* self, void*) {
 }
 PyObject* shards_has_values(PyObject* self, void*) { return PyBool_FromLong(shards_of(self).has_values()); }
 PyObject* shards_is_coming(PyObject* self, void*) { return PyBool_FromLong(shards_of(self).is_coming()); }
-/// Runs `body(range, site)` as beside_others does, with this rank's range.
+/// Runs `body(tensor, site)` as beside_others does.
 template <class Body>
-PyObject* with_range(PyObject* local, Body body) {
+PyObject* with_tensor(PyObject* object, Body body) {
   return guarded([&] {
-    const Tensor range = checked_tensor(local);
-    return beside_others([&](Site site) { body(range, site); });
+    const Tensor tensor = checked_tensor(object);
+    return beside_others([&](Site site) { return body(tensor, site); });
   });
 }
 PyObject* shards_begin_gather(PyObject* self, PyObject* local) {
-  return with_range(local, [&](const Tensor& range, Site site) { shards_of(self).begin_gather(range, site); });
+  return with_tensor(local, [&](const Tensor& range, Site site) { shards_of(self).begin_gather(range, site); });
 }
 PyObject* shards_gather(PyObject* self, PyObject* local) {
-  return with_range(local, [&](const Tensor& range, Site site) { (void)shards_of(self).gather(range, site); });
+  return with_tensor(local, [&](const Tensor& range, Site site) { (void)shards_of(self).gather(range, site); });
 }
 PyObject* shards_release(PyObject* self, PyObject*) {
   return beside_others([&](Site) { shards_of(self).release(); });
@@ -100,16 +100,9 @@ PyObject* shards_drop(PyObject* self, PyObject*) {
   return beside_others([&](Site site) { shards_of(self).drop(site); });
 }
 PyObject* shards_average(PyObject* self, PyObject* all) {
-  return guarded([&] {
-    const AtCaller site;
-    const Site line = site;
-    const Tensor values = checked_tensor(all).detach();
-    const Tensor range = [&] {
-      const WithoutLock unlocked;
-      shards_of(self).begin_reduce(values, distributed::ReduceOp::AVG, line);
-      return shards_of(self).finish_reduce(line);
-    }();
-    return wrap(range);
+  return with_tensor(all, [&](const Tensor& values, Site site) {
+    shards_of(self).begin_reduce(values, distributed::ReduceOp::AVG, site);
+    return shards_of(self).finish_reduce(site);
   });
 }
 
@@ -132,15 +125,14 @@ PyMethodDef methods[] = {{"begin_gather", shards_begin_gather, METH_O, "(local):
 }  // namespace
 
 bool add_shards(PyObject* module) {
-  shards_type.tp_name = "tandem._C._parallel.FlatShards";
-  shards_type.tp_doc = "Flat memory of which each rank of a group keeps a range, and which is together for a while.";
-  shards_type.tp_basicsize = sizeof(PyShards);
-  shards_type.tp_flags = Py_TPFLAGS_DEFAULT;
-  shards_type.tp_new = shards_new;
-  shards_type.tp_dealloc = shards_deallocate;
-  shards_type.tp_getset = attributes;
-  shards_type.tp_methods = methods;
-  return PyType_Ready(&shards_type) == 0 && PyModule_AddObjectRef(module, "FlatShards", reinterpret_cast<PyObject*>(&shards_type)) == 0;
+  return ready(shards_type, {.name = "tandem._C._parallel.FlatShards",
+                             .size = sizeof(PyShards),
+                             .deallocate = shards_deallocate,
+                             .make = shards_new,
+                             .methods = methods,
+                             .attributes = attributes,
+                             .doc = "Flat memory of which each rank of a group keeps a range, and which is together for a while."}) &&
+         PyModule_AddObjectRef(module, "FlatShards", reinterpret_cast<PyObject*>(&shards_type)) == 0;
 }
 
 }  // namespace tandem::python
